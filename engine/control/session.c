@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+#include <rte_version.h>
+
+#include "config/config.h"
+
+#define LINK_WAIT_MS 5000u /* copper auto-negotiation takes up to 3 s (IEEE 802.3 clause 28) */
+
+static json_t *
+describe_lcores(void)
+{
+	json_t *lcores = json_array();
+	unsigned int lcore;
+
+	RTE_LCORE_FOREACH_WORKER(lcore)
+	{
+		json_array_append_new(lcores, json_pack("{s:i, s:i}", "lcore", (int)lcore, "socket",
+							(int)rte_lcore_to_socket_id(lcore)));
+	}
+	return lcores;
+}
+
+static json_t *
+engine_info(struct session *session, const json_t *params, struct error *err)
+{
+	(void)session;
+	if (config_decode_nothing(params, err) != 0)
+		return NULL;
+	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:b, s:o, s:s}", "version", WR_VERSION, "dpdk", rte_version(), "pid",
+			 (int)getpid(), "tsc_hz", (json_int_t)rte_get_tsc_hz(), "main_lcore",
+			 (int)rte_get_main_lcore(), "hugepages", rte_eal_has_hugepages(), "lcores", describe_lcores(),
+			 "transmit", WR_DPDK_LINK);
+}
+
+static json_t *
+describe_port(const struct port *port)
+{
+	uint64_t line_bps = port_line_bps(port);
+	char mac[RTE_ETHER_ADDR_FMT_SIZE] = "", device[RTE_ETH_NAME_MAX_LEN] = "";
+	struct rte_ether_addr address;
+	uint16_t mtu = 0;
+
+	if (rte_eth_macaddr_get(port->port_id, &address) == 0)
+		rte_ether_format_addr(mac, sizeof(mac), &address);
+	rte_eth_dev_get_name_by_port(port->port_id, device);
+	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "name",
+			 port->config.name, "location", port->config.location, "port_id", (int)port->port_id, "device",
+			 device, "driver", port->driver, "socket", port_socket(port), "mac", mac, "link_up",
+			 port->link.link_status == RTE_ETH_LINK_UP, "link_speed_bps",
+			 line_bps > 0 ? json_integer((json_int_t)line_bps) : json_null(), "full_duplex",
+			 port->link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "autoneg",
+			 port->link.link_autoneg == RTE_ETH_LINK_AUTONEG, "rx_queues", (int)port->config.rx_queues,
+			 "tx_queues", (int)port->config.tx_queues, "rx_descriptors", (int)port->rx_descriptors,
+			 "tx_descriptors", (int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
+			 "max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu);
+}
+
+static void
+close_ports(struct session *session)
+{
+	for (uint32_t i = 0; i < session->port_count; i++)
+		port_close(&session->ports[i]);
+	free(session->ports);
+	session->ports = NULL;
+	session->port_count = 0;
+}
+
+static int
+open_ports(struct session *session, const struct ports_config *config, struct error *err)
+{
+	session->ports = calloc(config->n_ports, sizeof(session->ports[0]));
+	if (session->ports == NULL)
+		return error_set(err, -ENOMEM, NULL, "no memory for %u ports", config->n_ports);
+	for (uint32_t i = 0; i < config->n_ports; i++) {
+		char path[32];
+		int code;
+
+		snprintf(path, sizeof(path), "ports[%u]", i);
+		code = port_open(&session->ports[i], &config->ports[i], i, path, err);
+		if (code != 0) {
+			close_ports(session);
+			return code;
+		}
+		session->port_count = i + 1;
+	}
+	return 0;
+}
+
+static json_t *
+ports_open(struct session *session, const json_t *params, struct error *err)
+{
+	struct ports_config config;
+	json_t *infos;
+	int code;
+
+	if (session->ports != NULL) {
+		error_set(err, -EBUSY, NULL, "ports are open already; one ports.open per session");
+		return NULL;
+	}
+	if (config_decode_ports(params, &config, err) != 0)
+		return NULL;
+	code = open_ports(session, &config, err);
+	config_free_ports(&config);
+	if (code != 0)
+		return NULL;
+	infos = json_array();
+	for (uint32_t i = 0; i < session->port_count; i++) {
+		/* A peer may still have to come to a virtual port, so only a real line is waited for. */
+		port_link_wait(&session->ports[i], location_has_line(&session->ports[i].location) ? LINK_WAIT_MS : 0);
+		json_array_append_new(infos, describe_port(&session->ports[i]));
+	}
+	return json_pack("{s:o}", "ports", infos);
+}
+
+static json_t *
+program_load(struct session *session, const json_t *params, struct error *err)
+{
+	struct program_config config;
+	struct program *program = NULL;
+	char path[256];
+	int code;
+
+	if (session->program != NULL) {
+		error_set(err, -EBUSY, NULL, "a program is loaded; program.unload it first");
+		return NULL;
+	}
+	if (config_decode_program(params, &config, err) != 0)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/counters-%u", session->run_dir, ++session->programs);
+	code = program_create(&program, &config, session->ports, session->port_count, session->programs, path, err);
+	config_free_program(&config);
+	if (code != 0)
+		return NULL;
+	program->next = session->all;
+	session->all = program;
+	if (program_run(program, err) != 0)
+		return NULL;
+	session->program = program;
+	return json_pack("{s:s, s:I}", "counters", segment_path(program->segment), "octets",
+			 (json_int_t)segment_octets(program->segment));
+}
+
+static int
+need_program(const struct session *session, struct error *err)
+{
+	if (session->program != NULL)
+		return 0;
+	return error_set(err, -ENOENT, NULL, "no program is loaded; program.load comes first");
+}
+
+static json_t *
+traffic_start(struct session *session, const json_t *params, struct error *err)
+{
+	struct start_config config;
+
+	if (config_decode_start(params, &config, err) != 0 || need_program(session, err) != 0)
+		return NULL;
+	if (atomic_load(&session->program->traffic.start_tsc) != TRAFFIC_NOT_STARTED) {
+		error_set(err, -EALREADY, NULL, "traffic was started already; load the program anew for another trial");
+		return NULL;
+	}
+	return json_pack("{s:I}", "start_tsc",
+			 (json_int_t)program_start(session->program, config.has_duration ? config.duration_ns : 0));
+}
+
+static json_t *
+traffic_stop(struct session *session, const json_t *params, struct error *err)
+{
+	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
+		return NULL;
+	program_stop_tx(session->program);
+	return json_object();
+}
+
+static json_t *
+program_unload(struct session *session, const json_t *params, struct error *err)
+{
+	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
+		return NULL;
+	program_halt(session->program);
+	session->program = NULL;
+	return json_object();
+}
+
+static json_t *
+engine_shutdown(struct session *session, const json_t *params, struct error *err)
+{
+	if (config_decode_nothing(params, err) != 0)
+		return NULL;
+	session->shutdown = true;
+	return json_object();
+}
+
+static const struct method {
+	const char *name;
+	json_t *(*call)(struct session *, const json_t *, struct error *);
+} methods[] = {
+	{"engine.info", engine_info},     {"ports.open", ports_open},         {"program.load", program_load},
+	{"traffic.start", traffic_start}, {"traffic.stop", traffic_stop},     {"program.unload", program_unload},
+	{"engine.shutdown", engine_shutdown},
+};
+
+json_t *
+session_dispatch(void *user, const char *method, const json_t *params, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (strcmp(methods[i].name, method) == 0)
+			return methods[i].call(user, params, err);
+	}
+	error_set(err, -ENOSYS, "method", "unknown method \"%.64s\"", method);
+	return NULL;
+}
+
+void
+session_tick(struct session *session)
+{
+	if (session->program != NULL)
+		program_sample(session->program);
+}
+
+void
+session_close(struct session *session)
+{
+	if (session->program != NULL)
+		program_halt(session->program);
+	close_ports(session);
+	while (session->all != NULL) {
+		struct program *next = session->all->next;
+
+		program_destroy(session->all);
+		session->all = next;
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session: what one engine process holds between start and exit, and the methods that act on it.
+ *
+ * Control thread only. Contract of the methods: docs/design/0002-engine-interface.md.
+ */
+#ifndef WR_CONTROL_SESSION_H
+#define WR_CONTROL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "device/port.h"
+#include "program/program.h"
+
+struct session {
+	const char *run_dir;     /* not owned */
+	struct port *ports;      /* port_count of them, NULL until ports.open */
+	uint32_t port_count;
+	struct program *program; /* the one that is loaded, or NULL; also first of the list */
+	struct program *all;     /* every program of the session, newest first */
+	uint32_t programs;
+	bool shutdown;           /* engine.shutdown was called */
+};
+
+/* control_dispatch_fn; user is the session. */
+json_t *session_dispatch(void *session, const char *method, const json_t *params, struct error *err);
+
+/* To be called every 100 ms. */
+void session_tick(struct session *session);
+
+/* Stop sending, stop workers, close ports, free everything. */
+void session_close(struct session *session);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counters that workers write and everybody may read: layouts of the blocks of the shared segment.
+ *
+ * Every block has exactly one writing thread and starts on a 128-octet boundary (two cache lines: the adjacent-line
+ * prefetcher pulls pairs), so that no two lcores ever write the same line. Words are 64-bit; a writer updates
+ * them with relaxed stores (plain mov on x86, no lock prefix), a reader may see one word of a burst earlier
+ * than another, and exact sums once the worker has published state STOPPED with release.
+ * Names, units and meanings of the words are in counters_words.c and travel inside the segment.
+ */
+#ifndef WR_COUNTERS_COUNTERS_H
+#define WR_COUNTERS_COUNTERS_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNTERS_ALIGN 128
+/* 32 sub-buckets per octave: a bucket is at most 3.2 % wide. Values are cycles, up to 2^36 (about 25 s). */
+#define HISTOGRAM_SUB_BITS 5
+#define HISTOGRAM_OCTAVES 36
+#define HISTOGRAM_WORDS ((HISTOGRAM_OCTAVES - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
+
+enum counters_kind { COUNTERS_ENGINE, COUNTERS_PORT, COUNTERS_WORKER, COUNTERS_TX, COUNTERS_RX };
+#define COUNTERS_KINDS 5
+
+enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
+
+struct tx_counters {
+	alignas(COUNTERS_ALIGN) uint64_t frames; /* taken by the device */
+	uint64_t octets;                         /* of those, with FCS */
+	uint64_t frames_unsent;                  /* due, but not taken by the device in time */
+	uint64_t frames_due;                     /* scheduled so far: frames + frames_unsent + backlog */
+	uint64_t bursts;                         /* calls that sent at least one frame */
+	uint64_t bursts_short;                   /* calls in which the device took less than offered */
+	uint64_t busy_cycles;                    /* spent in calls that sent something */
+	uint64_t first_tsc;                      /* clock before the first burst sent */
+	uint64_t last_tsc;                       /* clock after the last burst sent */
+	uint64_t lateness_max_cycles;            /* of a burst's first frame against its schedule */
+	uint64_t state;                          /* enum task_state */
+	uint64_t reserved[5];
+	uint64_t burst_cycles[HISTOGRAM_WORDS];
+	uint64_t lateness_cycles[HISTOGRAM_WORDS];
+};
+
+struct rx_counters {
+	alignas(COUNTERS_ALIGN) uint64_t frames;
+	uint64_t octets; /* with FCS */
+	uint64_t bursts; /* calls that returned at least one frame */
+	uint64_t busy_cycles;
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint64_t reserved[10];
+};
+
+struct worker_counters {
+	alignas(COUNTERS_ALIGN) uint64_t start_tsc;
+	uint64_t now_tsc;          /* heartbeat, every loop */
+	uint64_t stalls;           /* gaps of over 100 us between two looks at the clock while idle or busy */
+	uint64_t stall_cycles;     /* sum of those gaps */
+	uint64_t stall_max_cycles; /* the longest gap, stall or not */
+	uint64_t state;            /* enum task_state */
+	uint64_t reserved[10];
+};
+
+struct port_counters {
+	alignas(COUNTERS_ALIGN) uint64_t sampled_tsc;
+	uint64_t ipackets; /* rte_eth_stats, since the program was loaded */
+	uint64_t opackets;
+	uint64_t ibytes;
+	uint64_t obytes;
+	uint64_t imissed;
+	uint64_t ierrors;
+	uint64_t oerrors;
+	uint64_t rx_nombuf;
+	uint64_t link_up;
+	uint64_t link_speed_bps; /* as reported, real or not */
+	uint64_t link_changes;
+	uint64_t reserved[4];
+};
+
+struct engine_counters {
+	alignas(COUNTERS_ALIGN) uint64_t start_tsc; /* of the traffic; 0 before */
+	uint64_t stop_tsc;                          /* asked end of transmission; UINT64_MAX when open */
+	uint64_t heartbeat_tsc;                     /* control thread, every 100 ms */
+	uint64_t user_ns;                           /* CPU time of the process, getrusage(2) */
+	uint64_t system_ns;
+	uint64_t resident_max_octets;
+	uint64_t reserved[10];
+};
+
+static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct tx_counters, burst_cycles) == 128, "histograms behind the plain words");
+
+/* Add n to a counter of which the calling thread is the only writer. */
+static inline void
+counter_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static inline void
+counter_set(uint64_t *counter, uint64_t value)
+{
+	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
+}
+
+static inline void
+counter_max(uint64_t *counter, uint64_t value)
+{
+	if (value > *counter)
+		counter_set(counter, value);
+}
+
+/* Bucket of value, in 0…HISTOGRAM_WORDS-1; values beyond the last octave fall into the last bucket. */
+static inline unsigned int
+histogram_bucket(uint64_t value)
+{
+	unsigned int shift;
+	uint64_t bucket;
+
+	if (value < (2u << HISTOGRAM_SUB_BITS))
+		return (unsigned int)value;
+	shift = 63u - (unsigned int)__builtin_clzll(value) - HISTOGRAM_SUB_BITS;
+	bucket = ((uint64_t)shift << HISTOGRAM_SUB_BITS) + (value >> shift);
+	return bucket < HISTOGRAM_WORDS ? (unsigned int)bucket : HISTOGRAM_WORDS - 1;
+}
+
+static inline void
+histogram_add(uint64_t *histogram, uint64_t value)
+{
+	counter_add(&histogram[histogram_bucket(value)], 1);
+}
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/location.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCHEMES                                                                                                 \
+	"a PCI address, ring:NAME, null:NAME, memif:SOCKET, vhost:SOCKET, virtio-user:SOCKET, tap:IFNAME, "      \
+	"af_packet:IFNAME, af_xdp:IFNAME, pcap:IN,OUT or vdev:ARGS"
+
+/* What follows the scheme, split at the first comma: "SOCKET,devargs". */
+struct parts {
+	char value[256];
+	char extra[256]; /* ",devargs" or "" */
+};
+
+struct request {
+	const struct parts *parts;
+	unsigned int index;
+	uint16_t queues;
+};
+
+typedef int (*form_fn)(struct location *, const struct request *);
+
+static int
+form(struct location *out, const char *driver, unsigned int index, const char *args, const char *extra)
+{
+	int n;
+
+	snprintf(out->device, sizeof(out->device), "%s%u", driver, index);
+	n = snprintf(out->args, sizeof(out->args), "%s%s", args, extra);
+	return n < (int)sizeof(out->args) ? 0 : -ENAMETOOLONG;
+}
+
+static int
+form_ring(struct location *out, const struct request *request)
+{
+	/* librte_net_ring prefixes net_ring_ itself; rte_ring names have 29 characters at most. */
+	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
+
+	return n <= 16 && request->parts->extra[0] == '\0' ? 0 : -ENAMETOOLONG;
+}
+
+static int
+form_null(struct location *out, const struct request *request)
+{
+	/* It receives nothing: net_null's made-up frames would be measured as if they were traffic. */
+	return form(out, "net_null", request->index, "copy=0,no-rx=1", request->parts->extra);
+}
+
+static int
+form_memif(struct location *out, const struct request *request)
+{
+	const struct parts *parts = request->parts;
+	char args[400], role[32] = "";
+
+	/* The first end makes the socket, the second connects to it, unless the user says which is which. */
+	if (strstr(parts->extra, "role=") == NULL)
+		snprintf(role, sizeof(role), ",role=%s",
+			 location_socket_is_listening(parts->value) ? "client" : "server");
+	snprintf(args, sizeof(args), "socket=%s%s%s", parts->value,
+		 strstr(parts->extra, "socket-abstract=") == NULL ? ",socket-abstract=no" : "", role);
+	return form(out, "net_memif", request->index, args, parts->extra);
+}
+
+static int
+form_vhost(struct location *out, const struct request *request)
+{
+	char args[400];
+
+	snprintf(args, sizeof(args), "iface=%s,queues=%u", request->parts->value, request->queues);
+	return form(out, "net_vhost", request->index, args, request->parts->extra);
+}
+
+static int
+form_virtio_user(struct location *out, const struct request *request)
+{
+	char args[400];
+
+	snprintf(args, sizeof(args), "path=%s,queues=%u%s", request->parts->value, request->queues,
+		 strstr(request->parts->extra, "queue_size=") == NULL ? ",queue_size=1024" : "");
+	return form(out, "net_virtio_user", request->index, args, request->parts->extra);
+}
+
+static int
+form_interface(struct location *out, const char *driver, const char *args, const struct request *request)
+{
+	if (strlen(request->parts->value) >= sizeof(out->interface))
+		return -ENAMETOOLONG;
+	strcpy(out->interface, request->parts->value);
+	return form(out, driver, request->index, args, request->parts->extra);
+}
+
+static int
+form_tap(struct location *out, const struct request *request)
+{
+	char args[300];
+
+	snprintf(args, sizeof(args), "iface=%s", request->parts->value);
+	return form_interface(out, "net_tap", args, request);
+}
+
+static int
+form_af_packet(struct location *out, const struct request *request)
+{
+	char args[300];
+
+	snprintf(args, sizeof(args), "iface=%s,qpairs=%u", request->parts->value, request->queues);
+	return form_interface(out, "net_af_packet", args, request);
+}
+
+static int
+form_af_xdp(struct location *out, const struct request *request)
+{
+	char args[300];
+
+	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", request->parts->value, request->queues);
+	return form_interface(out, "net_af_xdp", args, request);
+}
+
+static int
+form_pcap(struct location *out, const struct request *request)
+{
+	const char *in = request->parts->value;
+	const char *file = request->parts->extra[0] == ',' ? request->parts->extra + 1 : "";
+	char args[540];
+
+	snprintf(args, sizeof(args), "%s%s%s%s%s", in[0] != '\0' ? "rx_pcap=" : "", in,
+		 in[0] != '\0' && file[0] != '\0' ? "," : "", file[0] != '\0' ? "tx_pcap=" : "", file);
+	return in[0] == '\0' && file[0] == '\0' ? -EINVAL : form(out, "net_pcap", request->index, args, "");
+}
+
+static int
+form_vdev(struct location *out, const struct request *request)
+{
+	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
+
+	snprintf(out->args, sizeof(out->args), "%s",
+		 request->parts->extra[0] == ',' ? request->parts->extra + 1 : "");
+	return n < (int)sizeof(out->device) ? 0 : -ENAMETOOLONG;
+}
+
+static int
+form_pci(struct location *out, const struct request *request)
+{
+	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
+
+	return n < (int)sizeof(out->device) ? 0 : -ENAMETOOLONG;
+}
+
+static const struct scheme {
+	const char *name;
+	enum location_kind kind;
+	form_fn form;
+} schemes[] = {
+	{"ring", LOCATION_RING, form_ring},
+	{"null", LOCATION_NULL, form_null},
+	{"memif", LOCATION_MEMIF, form_memif},
+	{"vhost", LOCATION_VHOST, form_vhost},
+	{"virtio-user", LOCATION_VIRTIO_USER, form_virtio_user},
+	{"tap", LOCATION_TAP, form_tap},
+	{"af_packet", LOCATION_AF_PACKET, form_af_packet},
+	{"af_xdp", LOCATION_AF_XDP, form_af_xdp},
+	{"pcap", LOCATION_PCAP, form_pcap},
+	{"vdev", LOCATION_VDEV, form_vdev},
+};
+
+static int
+split(struct parts *parts, const char *text)
+{
+	const char *comma = strchr(text, ',');
+	size_t length = comma != NULL ? (size_t)(comma - text) : strlen(text);
+
+	if (length >= sizeof(parts->value) || strlen(text + length) >= sizeof(parts->extra))
+		return -ENAMETOOLONG;
+	memcpy(parts->value, text, length);
+	parts->value[length] = '\0';
+	strcpy(parts->extra, text + length);
+	return 0;
+}
+
+static bool
+looks_like_pci(const char *text)
+{
+	unsigned int domain, bus, device, function;
+
+	return sscanf(text, "%4x:%2x:%2x.%1u", &domain, &bus, &device, &function) == 4;
+}
+
+static form_fn
+find_form(struct location *out, const char *text, const char **rest)
+{
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		size_t length = strlen(schemes[i].name);
+
+		if (strncmp(text, schemes[i].name, length) == 0 && text[length] == ':') {
+			*rest = text + length + 1;
+			out->kind = schemes[i].kind;
+			return schemes[i].form;
+		}
+	}
+	*rest = text;
+	out->kind = LOCATION_PCI;
+	return looks_like_pci(text) ? form_pci : NULL;
+}
+
+int
+location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues, struct error *err)
+{
+	const char *rest;
+	struct parts parts;
+	struct request request = {&parts, index, queues};
+	form_fn form_of_scheme;
+	int code;
+
+	memset(out, 0, sizeof(*out));
+	form_of_scheme = find_form(out, text, &rest);
+	if (form_of_scheme == NULL)
+		return error_set(err, -EINVAL, NULL, "location \"%s\": not " SCHEMES, text);
+	code = split(&parts, rest);
+	if (code == 0 && parts.value[0] == '\0' && out->kind != LOCATION_PCAP)
+		code = -EINVAL;
+	if (code == 0)
+		code = form_of_scheme(out, &request);
+	if (code != 0)
+		return error_set(err, -EINVAL, NULL, "location \"%s\": %s after \"%.*s\"", text,
+				 code == -ENAMETOOLONG ? "too long a name" : "a name is missing",
+				 (int)(rest - text), text);
+	return 0;
+}
+
+bool
+location_socket_is_listening(const char *path)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char line[512];
+	bool found = false;
+
+	/* Num RefCount Protocol Flags Type St Inode Path; flag 00010000 (SO_ACCEPTCON) marks a listener. */
+	while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
+		char name[256];
+		unsigned int flags;
+
+		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %255s", &flags, name) == 2)
+			found = (flags & 0x10000) != 0 && strcmp(name, path) == 0;
+	}
+	if (file != NULL)
+		fclose(file);
+	return found;
+}
+
+bool
+location_has_line(const struct location *location)
+{
+	char path[128];
+
+	if (location->kind == LOCATION_PCI)
+		return true;
+	if (location->kind != LOCATION_AF_PACKET && location->kind != LOCATION_AF_XDP)
+		return false;
+	/* Physical interfaces have a device behind them, veth and its like do not. */
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", location->interface);
+	return access(path, F_OK) == 0;
+}

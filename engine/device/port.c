@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is asked of an open port: its link, its counters, its end. */
+#include "device/port.h"
+
+#include <rte_cycles.h>
+
+#define DRAIN_BURST 64
+#define DRAIN_LIMIT 100000u /* bursts: a peer that never stops sending must not hold us */
+#define MBPS 1000000ULL
+
+void
+port_close(struct port *port)
+{
+	if (!port->opened)
+		return;
+	if (port->started)
+		rte_eth_dev_stop(port->port_id);
+	rte_eth_dev_close(port->port_id);
+	rte_mempool_free(port->rx_pool);
+	port->opened = port->started = false;
+}
+
+void
+port_link_wait(struct port *port, unsigned int max_wait_ms)
+{
+	for (unsigned int waited = 0;; waited += 10) {
+		if (rte_eth_link_get_nowait(port->port_id, &port->link) == 0 &&
+		    port->link.link_status == RTE_ETH_LINK_UP)
+			return;
+		if (waited >= max_wait_ms)
+			return;
+		rte_delay_us_sleep(10000);
+	}
+}
+
+void
+port_drain(const struct port *port)
+{
+	struct rte_mbuf *mbufs[DRAIN_BURST];
+
+	for (uint16_t q = 0; q < port->config.rx_queues; q++) {
+		for (uint32_t i = 0; i < DRAIN_LIMIT; i++) {
+			uint16_t n = rte_eth_rx_burst(port->port_id, q, mbufs, DRAIN_BURST);
+
+			if (n == 0)
+				break;
+			rte_pktmbuf_free_bulk(mbufs, n);
+		}
+	}
+}
+
+static void
+sample_link(struct port *port, struct port_counters *counters)
+{
+	struct rte_eth_link link;
+
+	if (rte_eth_link_get_nowait(port->port_id, &link) != 0)
+		return;
+	if (link.link_status != port->link.link_status)
+		counter_add(&counters->link_changes, 1);
+	port->link = link;
+	counter_set(&counters->link_up, link.link_status == RTE_ETH_LINK_UP);
+	counter_set(&counters->link_speed_bps,
+		    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed * MBPS);
+}
+
+void
+port_sample(struct port *port, const struct rte_eth_stats *base, struct port_counters *counters)
+{
+	struct rte_eth_stats now;
+
+	if (rte_eth_stats_get(port->port_id, &now) == 0) {
+		counter_set(&counters->ipackets, now.ipackets - base->ipackets);
+		counter_set(&counters->opackets, now.opackets - base->opackets);
+		counter_set(&counters->ibytes, now.ibytes - base->ibytes);
+		counter_set(&counters->obytes, now.obytes - base->obytes);
+		counter_set(&counters->imissed, now.imissed - base->imissed);
+		counter_set(&counters->ierrors, now.ierrors - base->ierrors);
+		counter_set(&counters->oerrors, now.oerrors - base->oerrors);
+		counter_set(&counters->rx_nombuf, now.rx_nombuf - base->rx_nombuf);
+	}
+	sample_link(port, counters);
+	counter_set(&counters->sampled_tsc, rte_rdtsc());
+}
+
+int
+port_socket(const struct port *port)
+{
+	return rte_eth_dev_socket_id(port->port_id);
+}
+
+uint64_t
+port_line_bps(const struct port *port)
+{
+	bool known = port->link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN && port->link.link_speed != 0;
+
+	if (!location_has_line(&port->location) || port->link.link_status != RTE_ETH_LINK_UP || !known)
+		return 0;
+	return port->link.link_speed * MBPS;
+}

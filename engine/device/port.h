@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port: opened from its location, checked against what its device can do, configured and started.
+ *
+ * Control thread only. Ports are opened once per session and closed at its end; a program that is loaded later
+ * finds them started.
+ */
+#ifndef WR_DEVICE_PORT_H
+#define WR_DEVICE_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "counters/counters.h"
+#include "device/location.h"
+
+#define PORT_DESCRIPTORS_DEFAULT 1024u
+
+struct port {
+	struct port_config config;
+	struct location location;
+	uint16_t port_id;
+	bool opened;
+	bool started;
+	uint16_t rx_descriptors; /* as the device took them */
+	uint16_t tx_descriptors;
+	uint16_t max_rx_queues;
+	uint16_t max_tx_queues;
+	char driver[32];
+	struct rte_mempool *rx_pool;
+	struct rte_eth_link link; /* when last asked */
+};
+
+/* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */
+int port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path,
+	      struct error *err);
+void port_close(struct port *port);
+
+/* Ask for the link again, waiting at most max_wait_ms until it is up. */
+void port_link_wait(struct port *port, unsigned int max_wait_ms);
+
+/* Throw away what the receive queues hold. Only while no worker polls them. */
+void port_drain(const struct port *port);
+
+/* Write the device's own counters, less `base`, and the link's state. */
+void port_sample(struct port *port, const struct rte_eth_stats *base, struct port_counters *counters);
+
+/* NUMA node of the device, -1 when it has none. */
+int port_socket(const struct port *port);
+
+/* bit/s of the device's real line; 0 when it has none or the link is down. */
+uint64_t port_line_bps(const struct port *port);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Create or find the device, check what is asked of it, configure and start it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ring.h>
+
+#include "base/units.h"
+#include "device/port.h"
+
+#define RX_POOL_CACHE 256u
+#define RING_QUEUES_MAX 16u /* RTE_PMD_RING_MAX_RX_RINGS of librte_net_ring */
+
+/* Where in the parameters an error lies: "ports[0].rx_queues". */
+struct where {
+	char text[128];
+};
+
+static const char *
+key(struct where *where, const char *path, const char *name)
+{
+	snprintf(where->text, sizeof(where->text), "%s.%s", path, name);
+	return where->text;
+}
+
+/*
+ * A ring port is a loop: Tx queue i feeds the ring that Rx queue i (modulo their number) reads. A port without Rx queues
+ * has rings that nobody reads.
+ */
+static int
+open_ring(struct port *port, const char *path, struct error *err)
+{
+	const struct port_config *config = &port->config;
+	uint32_t count = config->rx_queues > 0 ? config->rx_queues : config->tx_queues;
+	uint32_t size = config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
+	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
+	unsigned int flags = config->tx_queues > count ? RING_F_SC_DEQ : RING_F_SC_DEQ | RING_F_SP_ENQ;
+	struct where where;
+	char name[RTE_RING_NAMESIZE];
+	int port_id;
+
+	if (config->rx_queues > RING_QUEUES_MAX || config->tx_queues > RING_QUEUES_MAX)
+		return error_set(err, -EINVAL, key(&where, path, "tx_queues"),
+				 "%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
+				 config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "wr_%.16s_%u", port->location.device, i);
+		rings[i] = rte_ring_create(name, rte_align32pow2(size + 1), SOCKET_ID_ANY, flags);
+		if (rings[i] == NULL)
+			return error_set(err, -rte_errno, key(&where, path, "location"), "ring %s: %s", name,
+					 rte_strerror(rte_errno));
+	}
+	for (uint32_t i = 0; i < config->tx_queues; i++)
+		tx[i] = rings[i % count];
+	port_id = rte_eth_from_rings(port->location.device, rings, config->rx_queues, tx, config->tx_queues, 0);
+	if (port_id < 0)
+		return error_set(err, -rte_errno, key(&where, path, "location"), "ring port: %s",
+				 rte_strerror(rte_errno));
+	port->port_id = (uint16_t)port_id;
+	return 0;
+}
+
+static int
+check_interface(const struct location *location, const char *path, struct error *err)
+{
+	struct where where;
+	char sysfs[128];
+
+	if (location->kind != LOCATION_AF_PACKET && location->kind != LOCATION_AF_XDP)
+		return 0;
+	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s", location->interface);
+	if (access(sysfs, F_OK) == 0)
+		return 0;
+	return error_set(err, -ENODEV, key(&where, path, "location"),
+			 "no network interface \"%s\" here; `ip link` lists them", location->interface);
+}
+
+static int
+probe_device(struct port *port, const char *path, struct error *err)
+{
+	const struct location *location = &port->location;
+	struct where where;
+	int code = check_interface(location, path, err);
+
+	if (code != 0)
+		return code;
+	if (location->kind == LOCATION_RING)
+		return open_ring(port, path, err);
+	if (rte_eth_dev_get_port_by_name(location->device, &port->port_id) == 0)
+		return 0; /* probed by EAL */
+	if (location->kind == LOCATION_PCI)
+		return error_set(err, -ENODEV, key(&where, path, "location"),
+				 "%s is no device that DPDK may use: is it bound to vfio-pci? `wirerate doctor` and "
+				 "`dpdk-devbind.py --status` show it", location->device);
+	code = rte_eal_hotplug_add("vdev", location->device, location->args);
+	if (code != 0 || rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
+		return error_set(err, code != 0 ? code : -ENODEV, key(&where, path, "location"),
+				 "DPDK could not open \"%s\" as %s,%s: %s; its reason is in the engine's log",
+				 port->config.location, location->device, location->args,
+				 code != 0 ? strerror(-code) : "no such driver");
+	return 0;
+}
+
+static int
+check_queues(const struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+{
+	const struct port_config *config = &port->config;
+	struct where where;
+
+	if (config->rx_queues > info->max_rx_queues)
+		return error_set(err, -EINVAL, key(&where, path, "rx_queues"),
+				 "%u Rx queues asked, %s (%s) has %u; use fewer Rx lcores in its map",
+				 config->rx_queues, config->location, info->driver_name, info->max_rx_queues);
+	if (config->tx_queues > info->max_tx_queues)
+		return error_set(err, -EINVAL, key(&where, path, "tx_queues"),
+				 "%u Tx queues asked, %s (%s) has %u; use fewer Tx lcores in its map",
+				 config->tx_queues, config->location, info->driver_name, info->max_tx_queues);
+	return 0;
+}
+
+static int
+check_descriptors(uint32_t asked, const struct rte_eth_desc_lim *limits, const char *name, const struct port *port,
+		  const char *path, struct error *err)
+{
+	uint32_t align = limits->nb_align > 0 ? limits->nb_align : 1;
+	uint32_t most = limits->nb_max > 0 ? limits->nb_max : UINT16_MAX;
+	struct where where;
+
+	if (asked == 0 || (asked >= limits->nb_min && asked <= most && asked % align == 0))
+		return 0;
+	return error_set(err, -EINVAL, key(&where, path, name), "%u descriptors asked, %s (%s) takes %u to %u%s",
+			 asked, port->config.location, port->driver, limits->nb_min, most,
+			 align > 1 ? " in multiples of its alignment" : "");
+}
+
+/* The default is fitted to the device; what the user asked for is taken as it is. */
+static int
+settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+{
+	const struct port_config *config = &port->config;
+	uint16_t rx = PORT_DESCRIPTORS_DEFAULT, tx = PORT_DESCRIPTORS_DEFAULT;
+	int code = check_descriptors(config->rx_descriptors, &info->rx_desc_lim, "rx_descriptors", port, path, err);
+
+	if (code == 0)
+		code = check_descriptors(config->tx_descriptors, &info->tx_desc_lim, "tx_descriptors", port, path, err);
+	if (code != 0)
+		return code;
+	rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx, &tx);
+	port->rx_descriptors = config->rx_descriptors > 0 ? (uint16_t)config->rx_descriptors : rx;
+	port->tx_descriptors = config->tx_descriptors > 0 ? (uint16_t)config->tx_descriptors : tx;
+	return 0;
+}
+
+static void
+configure_rss(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
+{
+	uint64_t wanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
+
+	if ((info->flow_type_rss_offloads & wanted) == 0)
+		return;
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & wanted;
+}
+
+/*
+ * Raise the device's MTU when a frame would not fit. Drivers disagree on refusing: some take any value, some do not
+ * support the call; what counts is the MTU they report afterwards.
+ */
+static int
+settle_mtu(const struct port *port, const char *path, struct error *err)
+{
+	uint32_t wanted = mtu_of_frame_size(port->config.frame_size_max);
+	struct where where;
+	uint16_t mtu = 0;
+
+	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	if (wanted <= mtu)
+		return 0;
+	rte_eth_dev_set_mtu(port->port_id, (uint16_t)wanted);
+	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	if (wanted <= mtu)
+		return 0;
+	return error_set(err, -EINVAL, key(&where, path, "frame_size_max"),
+			 "frames of %u octets asked, %s (%s) takes %u at most (MTU %u)", port->config.frame_size_max,
+			 port->config.location, port->driver, frame_size_of_mtu(mtu), mtu);
+}
+
+static int
+create_rx_pool(struct port *port, const char *path, struct error *err)
+{
+	const struct port_config *config = &port->config;
+	uint32_t count = config->mbufs + config->rx_queues * port->rx_descriptors;
+	uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_MAX(config->frame_size_max, 2048u);
+	struct where where;
+	char name[32];
+
+	if (config->rx_queues == 0)
+		return 0;
+	snprintf(name, sizeof(name), "wr_rx_%u", port->port_id);
+	port->rx_pool = rte_pktmbuf_pool_create(name, count, RTE_MIN(RX_POOL_CACHE, count / 2), 0, (uint16_t)room,
+						rte_eth_dev_socket_id(port->port_id));
+	if (port->rx_pool != NULL)
+		return 0;
+	return error_set(err, -rte_errno, key(&where, path, "mbufs"),
+			 "no memory for %u mbufs (%u MiB): ask for fewer (-M) or give more hugepages", count,
+			 (uint32_t)((uint64_t)count * (room + sizeof(struct rte_mbuf)) >> 20));
+}
+
+static int
+setup_queues(const struct port *port, const struct rte_eth_dev_info *info, uint64_t tx_offloads)
+{
+	struct rte_eth_txconf tx = info->default_txconf;
+	struct rte_eth_rxconf rx = info->default_rxconf;
+	int socket = rte_eth_dev_socket_id(port->port_id), code = 0;
+
+	tx.offloads = tx_offloads;
+	for (uint16_t q = 0; q < port->config.rx_queues && code == 0; q++)
+		code = rte_eth_rx_queue_setup(port->port_id, q, port->rx_descriptors, (unsigned int)socket, &rx,
+					      port->rx_pool);
+	for (uint16_t q = 0; q < port->config.tx_queues && code == 0; q++)
+		code = rte_eth_tx_queue_setup(port->port_id, q, port->tx_descriptors, (unsigned int)socket, &tx);
+	return code;
+}
+
+static int
+configure(struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+{
+	struct rte_eth_conf conf = {.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE}};
+	int code;
+
+	if (port->config.rx_queues > 1)
+		configure_rss(&conf, info);
+	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
+	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	code = rte_eth_dev_configure(port->port_id, (uint16_t)port->config.rx_queues, (uint16_t)port->config.tx_queues,
+				     &conf);
+	if (code == 0)
+		code = settle_mtu(port, path, err);
+	if (code == -EINVAL && err->code != 0)
+		return code;
+	if (code == 0)
+		code = create_rx_pool(port, path, err);
+	if (code != 0 && err->code != 0)
+		return code;
+	if (code == 0)
+		code = setup_queues(port, info, conf.txmode.offloads);
+	if (code == 0)
+		code = rte_eth_dev_start(port->port_id);
+	if (code != 0)
+		return error_set(err, code, path, "%s (%s) could not be configured: %s; its reason is in the engine's log",
+				 port->config.location, port->driver, strerror(-code));
+	port->started = true;
+	return 0;
+}
+
+/* A device without the call is one where the question does not arise. */
+static int
+set_promiscuous(const struct port *port, const char *path, struct error *err)
+{
+	struct where where;
+	int code = port->config.promiscuous ? rte_eth_promiscuous_enable(port->port_id)
+					    : rte_eth_promiscuous_disable(port->port_id);
+
+	if (code == 0 || code == -ENOTSUP)
+		return 0;
+	return error_set(err, code, key(&where, path, "promiscuous"), "%s (%s): promiscuous mode %s refused: %s",
+			 port->config.location, port->driver, port->config.promiscuous ? "on" : "off",
+			 strerror(-code));
+}
+
+static int
+check_and_start(struct port *port, const char *path, struct error *err)
+{
+	struct rte_eth_dev_info info;
+	int code = rte_eth_dev_info_get(port->port_id, &info);
+
+	if (code != 0)
+		return error_set(err, code, path, "%s: no device information: %s", port->config.location,
+				 strerror(-code));
+	snprintf(port->driver, sizeof(port->driver), "%s", info.driver_name);
+	port->max_rx_queues = info.max_rx_queues;
+	port->max_tx_queues = info.max_tx_queues;
+	code = check_queues(port, &info, path, err);
+	if (code == 0)
+		code = settle_descriptors(port, &info, path, err);
+	if (code == 0)
+		code = configure(port, &info, path, err);
+	if (code == 0)
+		code = set_promiscuous(port, path, err);
+	return code;
+}
+
+int
+port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path, struct error *err)
+{
+	uint16_t queues = (uint16_t)RTE_MAX(RTE_MAX(config->rx_queues, config->tx_queues), 1u);
+	struct where where;
+	int code;
+
+	memset(port, 0, sizeof(*port));
+	port->config = *config;
+	code = location_parse(&port->location, config->location, index, queues, err);
+	if (code != 0)
+		return error_set(err, code, key(&where, path, "location"), "%s", err->text);
+	code = probe_device(port, path, err);
+	if (code != 0)
+		return code;
+	port->opened = true;
+	code = check_and_start(port, path, err);
+	if (code != 0)
+		port_close(port);
+	return code;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wirerate-engine: EAL up, control loop, shutdown. The only file that may exit.
+ *
+ * The main thread never polls a device: it sleeps in epoll until a client, a signal, the 100 ms tick or the end of
+ * standard input (a caller that died) wakes it. Interface: docs/design/0002-engine-interface.md.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "base/error.h"
+#include "control/control_socket.h"
+#include "control/session.h"
+
+#define TICK_NS 100000000L
+
+struct options {
+	const char *run_dir;
+	bool exit_on_stdin_eof;
+};
+
+struct wakers {
+	int epoll_fd;
+	int signal_fd;
+	int timer_fd;
+};
+
+static const char usage[] = "usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] -- EAL-ARGUMENTS\n"
+			    "Started by wirerate; see docs/design/0002-engine-interface.md.\n";
+
+/* Returns the index of "--" in argv, whose following words are EAL's; or exits. */
+static int
+parse_options(struct options *options, int argc, char **argv)
+{
+	static const struct option known[] = {{"run-dir", required_argument, NULL, 'd'},
+					      {"exit-on-stdin-eof", no_argument, NULL, 'e'},
+					      {"version", no_argument, NULL, 'V'},
+					      {"help", no_argument, NULL, 'h'},
+					      {NULL, 0, NULL, 0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+h", known, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			options->run_dir = optarg;
+			break;
+		case 'e':
+			options->exit_on_stdin_eof = true;
+			break;
+		case 'V':
+			printf("wirerate-engine %s (%s linked)\n", WR_VERSION, WR_DPDK_LINK);
+			exit(EXIT_SUCCESS);
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			fputs(usage, stderr);
+			exit(EXIT_FAILURE);
+		}
+	}
+	if (options->run_dir == NULL || optind == 1 || strcmp(argv[optind - 1], "--") != 0) {
+		fputs(usage, stderr);
+		exit(EXIT_FAILURE);
+	}
+	return optind - 1;
+}
+
+static int
+watch(int epoll_fd, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd < 0 ? -1 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int
+open_signal_fd(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int
+open_timer_fd(void)
+{
+	struct itimerspec tick = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = TICK_NS};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &tick, NULL);
+	return fd;
+}
+
+static int
+open_wakers(struct wakers *wakers, int control_fd, bool watch_stdin, struct error *err)
+{
+	wakers->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	wakers->timer_fd = open_timer_fd();
+	if (watch(wakers->epoll_fd, wakers->signal_fd) != 0 || watch(wakers->epoll_fd, wakers->timer_fd) != 0 ||
+	    watch(wakers->epoll_fd, control_fd) != 0 || (watch_stdin && watch(wakers->epoll_fd, STDIN_FILENO) != 0))
+		return error_set(err, -errno, NULL, "control loop: %s", strerror(errno));
+	return 0;
+}
+
+/* True at the end of standard input; what is written there is ignored. */
+static bool
+stdin_ended(void)
+{
+	char ignored[256];
+	ssize_t n = read(STDIN_FILENO, ignored, sizeof(ignored));
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void
+serve(struct session *session, struct control *control, const struct wakers *wakers)
+{
+	while (!session->shutdown) {
+		struct epoll_event event;
+		uint64_t ticks;
+
+		if (epoll_wait(wakers->epoll_fd, &event, 1, -1) != 1)
+			continue;
+		if (event.data.fd == wakers->signal_fd)
+			return;
+		if (event.data.fd == STDIN_FILENO && stdin_ended())
+			return;
+		if (event.data.fd == wakers->timer_fd && read(wakers->timer_fd, &ticks, sizeof(ticks)) > 0)
+			session_tick(session);
+		if (event.data.fd == control_epoll_fd(control))
+			control_poll(control);
+	}
+}
+
+static int
+run(const struct options *options, int signal_fd, struct error *err)
+{
+	struct session session = {.run_dir = options->run_dir};
+	struct wakers wakers = {.signal_fd = signal_fd};
+	struct control *control = NULL;
+	char path[256];
+	int code;
+
+	snprintf(path, sizeof(path), "%s/control.sock", options->run_dir);
+	code = control_open(&control, path, session_dispatch, &session, err);
+	if (code == 0)
+		code = open_wakers(&wakers, control_epoll_fd(control), options->exit_on_stdin_eof, err);
+	if (code == 0)
+		serve(&session, control, &wakers);
+	session_close(&session);
+	control_close(control);
+	return code;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options = {NULL, false};
+	struct error err = {0, "", ""};
+	int dashes = parse_options(&options, argc, argv);
+	/* Before EAL makes threads: they inherit the mask, so that signals reach the control loop only. */
+	int signal_fd = open_signal_fd();
+	int code;
+
+	argv[dashes] = argv[0];
+	if (rte_eal_init(argc - dashes, argv + dashes) < 0) {
+		fprintf(stderr, "wirerate-engine: EAL did not start: %s; see the lines above\n", rte_strerror(rte_errno));
+		return EXIT_FAILURE;
+	}
+	code = run(&options, signal_fd, &err);
+	if (code != 0)
+		fprintf(stderr, "wirerate-engine: %s\n", err.text);
+	rte_eal_cleanup();
+	return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

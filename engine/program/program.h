@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program: streams rendered into rings of ready frames, tasks and workers that refer to them, and the counters they
+ * write. Built once from a checked configuration and frozen before frames move.
+ *
+ * Control thread only. A program that has been stopped keeps its frames until program_destroy(), which must wait until
+ * the ports are closed: a device (or the peer of a memif or ring) may hold them as long as it is open.
+ */
+#ifndef WR_PROGRAM_PROGRAM_H
+#define WR_PROGRAM_PROGRAM_H
+
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "counters/segment.h"
+#include "device/port.h"
+#include "program/frame_pool.h"
+#include "worker/worker.h"
+
+struct program {
+	struct program *next; /* the caller's list */
+	struct traffic traffic;
+	struct worker *workers;
+	uint32_t worker_count;
+	struct segment *segment;
+	struct engine_counters *engine_counters;
+	struct port *ports; /* the session's; not owned */
+	uint32_t port_count;
+	struct port_counters **port_counters; /* port_count of them */
+	struct rte_eth_stats *port_base;      /* device counters when the program was loaded */
+	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
+	bool running;
+};
+
+/*
+ * `number` makes names unique within the session; counters_path is where the segment goes. Errors name the path in the
+ * parameters: unknown port or lcore, queue not configured, frame above the port's frame_size_max, no memory.
+ */
+int program_create(struct program **out, const struct program_config *config, struct port *ports, uint32_t port_count,
+		   uint32_t number, const char *counters_path, struct error *err);
+
+/* Launch the workers: they receive at once and send when program_start() says so. */
+int program_run(struct program *program, struct error *err);
+
+/* Let transmission begin in a millisecond. duration_ns 0: no end. Returns the clock of the start. */
+uint64_t program_start(struct program *program, uint64_t duration_ns);
+
+/* Let transmission end now; reception goes on. */
+void program_stop_tx(struct program *program);
+
+/* Stop the workers and take the devices' last counters. May be called again. */
+void program_halt(struct program *program);
+
+/* Refresh the engine and port blocks; to be called every 100 ms. */
+void program_sample(struct program *program);
+
+void program_destroy(struct program *program);
+
+#endif

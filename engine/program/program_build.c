@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a checked configuration to frozen tasks. Order matters: counters first (tasks point into them), then frames, then
+ * tasks. Everything is undone by program_destroy(), however far it came.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "base/units.h"
+#include "program/frame_ring.h"
+#include "program/program.h"
+#include "program/program_check.h"
+
+/* Rings beyond this many frames leave a second-level cache of 1 MiB (two lines of mbuf per frame). */
+#define PREFETCH_FRAMES 8192u
+
+struct build {
+	const struct program_config *config;
+	struct program *program;
+	uint32_t *mbufs_used; /* per port: taken from its pool so far */
+	int *block_of_task;   /* counters block of every task, in order of the configuration */
+	int *block_of_worker;
+	int *block_of_port;
+	int block_of_engine;
+};
+
+static uint32_t
+count_tasks(const struct program_config *config)
+{
+	uint32_t count = 0;
+
+	for (uint32_t w = 0; w < config->n_workers; w++)
+		count += config->workers[w].n_tasks;
+	return count;
+}
+
+static int
+no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, NULL, "no memory for the program");
+}
+
+static int
+plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
+{
+	const struct worker_config *worker = &build->config->workers[w];
+	struct segment *segment = build->program->segment;
+	struct segment_labels labels = {NULL, -1, (int)worker->lcore, NULL};
+
+	build->block_of_worker[w] = segment_plan(segment, COUNTERS_WORKER, &labels, err);
+	if (build->block_of_worker[w] < 0)
+		return -ENOMEM;
+	for (uint32_t t = 0; t < worker->n_tasks; t++) {
+		const struct task_config *task = &worker->tasks[t];
+		bool tx = task->kind == TASK_TX;
+
+		labels.port = task->port;
+		labels.queue = (int)task->queue;
+		labels.stream = tx ? task->stream : NULL;
+		block[t] = segment_plan(segment, tx ? COUNTERS_TX : COUNTERS_RX, &labels, err);
+		if (block[t] < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int
+plan_counters(struct build *build, struct error *err)
+{
+	struct program *program = build->program;
+	struct segment_labels labels = {NULL, -1, -1, NULL};
+	int *block = build->block_of_task;
+
+	build->block_of_engine = segment_plan(program->segment, COUNTERS_ENGINE, &labels, err);
+	if (build->block_of_engine < 0)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < program->port_count; p++) {
+		labels.port = program->ports[p].config.name;
+		build->block_of_port[p] = segment_plan(program->segment, COUNTERS_PORT, &labels, err);
+		if (build->block_of_port[p] < 0)
+			return -ENOMEM;
+	}
+	for (uint32_t w = 0; w < build->config->n_workers; w++) {
+		if (plan_worker(build, w, block, err) != 0)
+			return -ENOMEM;
+		block += build->config->workers[w].n_tasks;
+	}
+	return segment_map(program->segment, err);
+}
+
+static void
+bind_counters(struct build *build)
+{
+	struct program *program = build->program;
+
+	program->engine_counters = segment_block(program->segment, build->block_of_engine);
+	for (uint32_t p = 0; p < program->port_count; p++)
+		program->port_counters[p] = segment_block(program->segment, build->block_of_port[p]);
+}
+
+/* One pool per port: its queues' frames come from one pool, as RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE demands. */
+static int
+create_pool(struct build *build, uint32_t p, uint32_t number, struct error *err)
+{
+	const struct program_config *config = build->config;
+	const struct port *port = &build->program->ports[p];
+	uint32_t frames = 0, octets = 0;
+	char name[24];
+
+	for (uint32_t w = 0; w < config->n_workers; w++) {
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
+			const struct task_config *task = &config->workers[w].tasks[t];
+			const struct stream_config *stream = &config->streams[task->stream_index];
+
+			if (task->kind != TASK_TX || strcmp(task->port, port->config.name) != 0)
+				continue;
+			frames += frame_ring_length(stream, task->parts, task->burst);
+			octets = RTE_MAX(octets, stream->frame_len_no_fcs);
+		}
+	}
+	if (frames == 0)
+		return 0;
+	snprintf(name, sizeof(name), "wr_tx_%u_%u", number, p);
+	return frame_pool_create(&build->program->pools[p], name, frames, octets, port_socket(port), err);
+}
+
+static int
+build_tx_task(struct build *build, struct tx_task *task, const struct task_config *config, int block, int socket,
+	      struct error *err)
+{
+	struct program *program = build->program;
+	const struct stream_config *stream = &build->config->streams[config->stream_index];
+	int p = program_find_port(program->ports, program->port_count, config->port);
+	struct frame_ring ring = {NULL, NULL, 0};
+	uint64_t hz = rte_get_tsc_hz();
+	int code;
+
+	code = frame_ring_render(&ring, stream, config, frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
+				 socket, err);
+	if (code != 0)
+		return code;
+	build->mbufs_used[p] += ring.length;
+	task->frames = ring.frames;
+	task->octets_before = ring.octets_before;
+	task->ring_length = ring.length;
+	task->prefetch = ring.length > PREFETCH_FRAMES;
+	task->port_id = program->ports[p].port_id;
+	task->queue_id = (uint16_t)config->queue;
+	task->burst = (uint16_t)config->burst;
+	task->counters = segment_block(program->segment, block);
+	task->limit = !stream->has_frames ? UINT64_MAX
+					  : (stream->frames + config->parts - 1 - config->part) / config->parts;
+	task->window_cycles = cycles_of_ns(TX_WINDOW_NS, hz);
+	task->window_frames = UINT64_MAX;
+	if (!stream->has_fps)
+		return 0;
+	if (!pacing_init(&task->pacing, stream->fps, config->part, config->parts, hz))
+		return error_set(err, -EINVAL, NULL, "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
+				 stream->name, stream->fps, (unsigned long)hz);
+	task->window_frames = (uint64_t)(stream->fps / config->parts * ((double)TX_WINDOW_NS / NS_PER_SECOND)) + 1;
+	return 0;
+}
+
+static void
+build_rx_task(struct build *build, struct rx_task *task, const struct task_config *config, int block)
+{
+	struct program *program = build->program;
+	int p = program_find_port(program->ports, program->port_count, config->port);
+
+	task->counters = segment_block(program->segment, block);
+	task->port_id = program->ports[p].port_id;
+	task->queue_id = (uint16_t)config->queue;
+	task->burst = (uint16_t)config->burst;
+}
+
+static int
+build_worker(struct build *build, struct worker *worker, uint32_t w, const int *block, struct error *err)
+{
+	const struct worker_config *config = &build->config->workers[w];
+	int socket = (int)rte_lcore_to_socket_id(config->lcore), code = 0;
+	size_t slots = config->n_tasks;
+
+	worker->lcore = config->lcore;
+	worker->traffic = &build->program->traffic;
+	worker->stall_cycles = cycles_of_ns(STALL_NS, rte_get_tsc_hz());
+	worker->counters = segment_block(build->program->segment, build->block_of_worker[w]);
+	worker->tx = rte_zmalloc_socket("tx tasks", slots * sizeof(worker->tx[0]), COUNTERS_ALIGN, socket);
+	worker->rx = rte_zmalloc_socket("rx tasks", slots * sizeof(worker->rx[0]), COUNTERS_ALIGN, socket);
+	if (worker->tx == NULL || worker->rx == NULL)
+		return no_memory(err);
+	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
+		const struct task_config *task = &config->tasks[t];
+
+		if (task->kind == TASK_RX)
+			build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t]);
+		else
+			code = build_tx_task(build, &worker->tx[worker->tx_count++], task, block[t], socket, err);
+	}
+	return code;
+}
+
+static int
+build_all(struct build *build, uint32_t number, struct error *err)
+{
+	struct program *program = build->program;
+	const int *block = build->block_of_task;
+	int code = plan_counters(build, err);
+
+	if (code != 0)
+		return code;
+	bind_counters(build);
+	for (uint32_t p = 0; p < program->port_count && code == 0; p++)
+		code = create_pool(build, p, number, err);
+	for (uint32_t w = 0; w < program->worker_count && code == 0; w++) {
+		code = build_worker(build, &program->workers[w], w, block, err);
+		block += build->config->workers[w].n_tasks;
+	}
+	return code;
+}
+
+static struct program *
+allocate(const struct program_config *config, struct port *ports, uint32_t port_count)
+{
+	struct program *program = rte_zmalloc("program", sizeof(*program), COUNTERS_ALIGN);
+
+	if (program == NULL)
+		return NULL;
+	program->ports = ports;
+	program->port_count = port_count;
+	program->worker_count = config->n_workers;
+	program->workers = rte_zmalloc("workers", config->n_workers * sizeof(program->workers[0]), COUNTERS_ALIGN);
+	program->port_counters = calloc(port_count, sizeof(program->port_counters[0]));
+	program->port_base = calloc(port_count, sizeof(program->port_base[0]));
+	program->pools = calloc(port_count, sizeof(program->pools[0]));
+	atomic_init(&program->traffic.start_tsc, TRAFFIC_NOT_STARTED);
+	atomic_init(&program->traffic.stop_tsc, UINT64_MAX);
+	return program;
+}
+
+int
+program_create(struct program **out, const struct program_config *config, struct port *ports, uint32_t port_count,
+	       uint32_t number, const char *counters_path, struct error *err)
+{
+	struct build build = {.config = config};
+	int code = program_check(config, ports, port_count, err);
+
+	if (code != 0)
+		return code;
+	build.program = allocate(config, ports, port_count);
+	build.mbufs_used = calloc(port_count, sizeof(build.mbufs_used[0]));
+	build.block_of_task = calloc(count_tasks(config), sizeof(build.block_of_task[0]));
+	build.block_of_worker = calloc(config->n_workers, sizeof(build.block_of_worker[0]));
+	build.block_of_port = calloc(port_count, sizeof(build.block_of_port[0]));
+	if (build.program == NULL || build.program->workers == NULL || build.program->port_counters == NULL ||
+	    build.program->port_base == NULL || build.program->pools == NULL || build.mbufs_used == NULL ||
+	    build.block_of_task == NULL || build.block_of_worker == NULL || build.block_of_port == NULL)
+		code = no_memory(err);
+	if (code == 0)
+		code = segment_create(&build.program->segment, counters_path, rte_get_tsc_hz(), err);
+	if (code == 0)
+		code = build_all(&build, number, err);
+	free(build.mbufs_used);
+	free(build.block_of_task);
+	free(build.block_of_worker);
+	free(build.block_of_port);
+	if (code == 0)
+		*out = build.program;
+	else
+		program_destroy(build.program);
+	return code;
+}
+
+static void
+free_worker(struct worker *worker)
+{
+	for (uint32_t t = 0; t < worker->tx_count; t++) {
+		rte_free((void *)(uintptr_t)worker->tx[t].frames);
+		rte_free((void *)(uintptr_t)worker->tx[t].octets_before);
+	}
+	rte_free(worker->tx);
+	rte_free(worker->rx);
+}
+
+void
+program_destroy(struct program *program)
+{
+	if (program == NULL)
+		return;
+	for (uint32_t w = 0; program->workers != NULL && w < program->worker_count; w++)
+		free_worker(&program->workers[w]);
+	for (uint32_t p = 0; program->pools != NULL && p < program->port_count; p++)
+		frame_pool_destroy(program->pools[p]);
+	segment_close(program->segment);
+	free(program->pools);
+	free(program->port_base);
+	free(program->port_counters);
+	rte_free(program->workers);
+	rte_free(program);
+}

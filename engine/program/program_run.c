@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program's life: workers up, transmission on and off, workers down, counters taken. */
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include <rte_cycles.h>
+
+#include "base/units.h"
+#include "program/program.h"
+
+#define START_DELAY_NS 1000000ULL /* all workers see the start before it comes */
+
+int
+program_run(struct program *program, struct error *err)
+{
+	int code;
+
+	for (uint32_t p = 0; p < program->port_count; p++) {
+		port_drain(&program->ports[p]);
+		rte_eth_stats_get(program->ports[p].port_id, &program->port_base[p]);
+	}
+	code = worker_launch_all(program->workers, program->worker_count, err);
+	program->running = code == 0;
+	program_sample(program);
+	return code;
+}
+
+uint64_t
+program_start(struct program *program, uint64_t duration_ns)
+{
+	uint64_t hz = rte_get_tsc_hz();
+	uint64_t start = rte_rdtsc() + cycles_of_ns(START_DELAY_NS, hz);
+	uint64_t stop = duration_ns > 0 ? start + cycles_of_ns(duration_ns, hz) : UINT64_MAX;
+
+	counter_set(&program->engine_counters->start_tsc, start);
+	counter_set(&program->engine_counters->stop_tsc, stop);
+	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
+	atomic_store_explicit(&program->traffic.start_tsc, start, memory_order_release);
+	return start;
+}
+
+void
+program_stop_tx(struct program *program)
+{
+	uint64_t start = atomic_load_explicit(&program->traffic.start_tsc, memory_order_relaxed);
+	uint64_t stop = atomic_load_explicit(&program->traffic.stop_tsc, memory_order_relaxed);
+	uint64_t now = rte_rdtsc();
+
+	if (start == TRAFFIC_NOT_STARTED || stop <= now)
+		return;
+	stop = RTE_MAX(now, start);
+	counter_set(&program->engine_counters->stop_tsc, stop);
+	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
+}
+
+void
+program_halt(struct program *program)
+{
+	if (!program->running)
+		return;
+	program_stop_tx(program);
+	worker_stop_all(program->workers, program->worker_count);
+	program->running = false;
+	program_sample(program);
+}
+
+static uint64_t
+ns_of_timeval(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
+}
+
+void
+program_sample(struct program *program)
+{
+	struct engine_counters *engine = program->engine_counters;
+	struct rusage usage;
+
+	for (uint32_t p = 0; p < program->port_count; p++)
+		port_sample(&program->ports[p], &program->port_base[p], program->port_counters[p]);
+	if (getrusage(RUSAGE_SELF, &usage) == 0) {
+		counter_set(&engine->user_ns, ns_of_timeval(&usage.ru_utime));
+		counter_set(&engine->system_ns, ns_of_timeval(&usage.ru_stime));
+		counter_set(&engine->resident_max_octets, (uint64_t)usage.ru_maxrss * 1024);
+	}
+	counter_set(&engine->heartbeat_tsc, rte_rdtsc());
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HOT. Receive a burst, count it, give the mbufs back. */
+#ifndef WR_WORKER_RX_TASK_H
+#define WR_WORKER_RX_TASK_H
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "base/units.h"
+#include "worker/worker.h"
+
+/* Returns the clock after the call; now is the clock before it. */
+static inline uint64_t
+rx_task_poll(struct rx_task *task, uint64_t now)
+{
+	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
+	struct rx_counters *counters = task->counters;
+	uint16_t received = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
+	uint64_t after, octets;
+
+	if (received == 0)
+		return now;
+	octets = (uint64_t)received * FCS_OCTETS;
+	for (uint16_t i = 0; i < received; i++)
+		octets += rte_pktmbuf_pkt_len(mbufs[i]);
+	rte_pktmbuf_free_bulk(mbufs, received);
+	after = rte_rdtsc();
+	counter_add(&counters->frames, received);
+	counter_add(&counters->octets, octets);
+	counter_add(&counters->bursts, 1);
+	counter_add(&counters->busy_cycles, after - now);
+	if (counters->first_tsc == 0)
+		counter_set(&counters->first_tsc, after);
+	counter_set(&counters->last_tsc, after);
+	return after;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * HOT. Send what is due of one stream on one queue: due -> give up what is too late -> send -> account.
+ *
+ * The clock is read once per burst (36 cycles on the machine of the first measurements, a 64-octet frame costs 13):
+ * the reading after a burst is the reading before the next.
+ */
+#ifndef WR_WORKER_TX_TASK_H
+#define WR_WORKER_TX_TASK_H
+
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+
+#include "worker/worker.h"
+
+static inline void
+tx_task_advance(struct tx_task *task, uint64_t frames)
+{
+	uint64_t position = task->position + frames;
+
+	if (unlikely(position >= task->ring_length)) {
+		position -= task->ring_length;
+		if (unlikely(position >= task->ring_length))
+			position %= task->ring_length;
+	}
+	task->position = (uint32_t)position;
+	task->done += frames;
+}
+
+/* Frames whose time is past are not sent any more, but counted. */
+static inline void
+tx_task_give_up(struct tx_task *task, uint64_t frames)
+{
+	tx_task_advance(task, frames);
+	counter_add(&task->counters->frames_unsent, frames);
+}
+
+/* Frames to be handed over now, at most a burst; counts what is due and gives up what is too late. */
+static __rte_always_inline uint16_t
+tx_task_take_due(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+{
+	uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
+	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
+	uint64_t due, backlog;
+
+	if (paced) {
+		due = pacing_frames_due(&task->pacing, RTE_MIN(now, stop) - start);
+		due = RTE_MIN(due, task->limit);
+		if (due == task->done)
+			return 0;
+		counter_set(&task->counters->frames_due, due);
+		backlog = due - task->done;
+		if (unlikely(backlog > task->window_frames)) {
+			tx_task_give_up(task, backlog - task->window_frames);
+			backlog = task->window_frames;
+		}
+	} else {
+		backlog = task->limit - task->done;
+	}
+	return (uint16_t)RTE_MIN(backlog, (uint64_t)task->burst);
+}
+
+/* Not paced: a burst that the device has refused for a whole window is given up, the next one gets its turn. */
+static inline void
+tx_task_refused(struct tx_task *task, uint16_t count, uint64_t now)
+{
+	if (task->refused_since == 0) {
+		task->refused_since = now;
+	} else if (now - task->refused_since > task->window_cycles) {
+		tx_task_give_up(task, count);
+		task->refused_since = now;
+	}
+}
+
+static __rte_always_inline void
+tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t sent, uint64_t now, uint64_t after,
+		bool paced)
+{
+	struct tx_counters *counters = task->counters;
+	uint32_t first = task->position;
+
+	counter_add(&counters->frames, sent);
+	counter_add(&counters->octets, task->octets_before[first + sent] - task->octets_before[first]);
+	counter_add(&counters->bursts, 1);
+	counter_add(&counters->busy_cycles, after - now);
+	counter_set(&counters->last_tsc, after);
+	histogram_add(counters->burst_cycles, after - now);
+	if (unlikely(counters->first_tsc == 0))
+		counter_set(&counters->first_tsc, now);
+	if (paced) {
+		uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
+		uint64_t due = start + pacing_due_cycle(&task->pacing, task->done);
+		uint64_t lateness = now > due ? now - due : 0;
+
+		histogram_add(counters->lateness_cycles, lateness);
+		counter_max(&counters->lateness_max_cycles, lateness);
+	}
+	tx_task_advance(task, sent);
+}
+
+static inline void
+tx_task_prefetch(const struct tx_task *task)
+{
+	uint32_t next = task->position + task->burst;
+
+	if (next >= task->ring_length)
+		next -= task->ring_length;
+	for (uint16_t i = 0; i < task->burst; i++) {
+		rte_prefetch0(task->frames[next + i]);
+		rte_prefetch0((const char *)task->frames[next + i] + RTE_CACHE_LINE_SIZE);
+	}
+}
+
+/* Past the end: what is left of the schedule is unsent once its window has gone by. */
+static inline void
+tx_task_finish(struct tx_task *task, const struct traffic *traffic, bool paced)
+{
+	if (paced) {
+		uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
+		uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
+		uint64_t due = pacing_frames_due(&task->pacing, stop - start);
+
+		due = RTE_MIN(due, task->limit);
+		counter_set(&task->counters->frames_due, due);
+		if (due > task->done)
+			tx_task_give_up(task, due - task->done);
+	} else {
+		if (task->refused_since != 0)
+			tx_task_give_up(task, RTE_MIN((uint64_t)task->burst, task->limit - task->done));
+		counter_set(&task->counters->frames_due, task->done);
+	}
+	counter_set(&task->counters->state, TASK_DONE);
+}
+
+/* True when the task has nothing left to do. Not paced it ends with the clock, paced when its backlog is sent. */
+static __rte_always_inline bool
+tx_task_is_over(const struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+{
+	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
+
+	if (task->done == task->limit)
+		return true;
+	if (likely(now < stop))
+		return false;
+	return !paced || now - stop > task->window_cycles ||
+	       task->done == task->counters->frames_due;
+}
+
+/* Returns the clock after the call; now is the clock before it, not before the traffic's start. */
+static __rte_always_inline uint64_t
+tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+{
+	uint16_t count, sent;
+	uint64_t after;
+
+	count = tx_task_take_due(task, traffic, now, paced);
+	if (unlikely(tx_task_is_over(task, traffic, now, paced))) {
+		tx_task_finish(task, traffic, paced);
+		return now;
+	}
+	if (count == 0)
+		return now;
+	if (task->prefetch)
+		tx_task_prefetch(task);
+	sent = rte_eth_tx_burst(task->port_id, task->queue_id, (struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
+				count);
+	if (unlikely(sent < count))
+		counter_add(&task->counters->bursts_short, 1);
+	if (unlikely(sent == 0)) {
+		if (!paced)
+			tx_task_refused(task, count, now);
+		return rte_rdtsc();
+	}
+	after = rte_rdtsc();
+	tx_task_account(task, traffic, sent, now, after, paced);
+	task->refused_since = 0;
+	return after;
+}
+
+#endif

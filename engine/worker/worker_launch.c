@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cold: from tasks to the loop that has just what they need, and off to the lcores. Control thread. */
+#include <errno.h>
+
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include "worker/worker.h"
+#include "worker/worker_loop.h"
+
+static uint32_t
+needs_of(const struct worker *worker)
+{
+	uint32_t needs = worker->rx_count > 0 ? LOOP_RX : 0;
+
+	for (uint32_t i = 0; i < worker->tx_count; i++)
+		needs |= worker->tx[i].pacing.frames_per_cycle_q64 != 0 ? LOOP_TX_PACED : LOOP_TX_UNPACED;
+	return needs;
+}
+
+int
+worker_launch_all(struct worker *workers, uint32_t count, struct error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct worker *worker = &workers[i];
+		int code;
+
+		atomic_store_explicit(&worker->quit, false, memory_order_relaxed);
+		code = rte_eal_remote_launch(worker_loops[needs_of(worker)], worker, worker->lcore);
+		if (code != 0) {
+			worker_stop_all(workers, i);
+			return error_set(err, code, NULL, "lcore %u is busy", worker->lcore);
+		}
+	}
+	return 0;
+}
+
+void
+worker_stop_all(struct worker *workers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store_explicit(&workers[i].quit, true, memory_order_relaxed);
+	for (uint32_t i = 0; i < count; i++)
+		rte_eal_wait_lcore(workers[i].lcore);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * HOT. The loop of a worker: look at the clock, poll every task, keep house.
+ *
+ * One always_inline body takes the needs as a literal, so that a loop without pacing has no trace of pacing in it.
+ * Runs on the worker's lcore; nothing in here logs, allocates, locks or calls the kernel (a device may).
+ */
+#include "worker/worker_loop.h"
+
+#include <rte_cycles.h>
+
+#include "worker/rx_task.h"
+#include "worker/tx_task.h"
+
+/* One gap between two looks at the clock; a long one means that the lcore was taken away or a call hung. */
+static inline void
+note_gap(struct worker *worker, uint64_t gap)
+{
+	struct worker_counters *counters = worker->counters;
+
+	if (likely(gap <= counters->stall_max_cycles))
+		return;
+	counter_set(&counters->stall_max_cycles, gap);
+}
+
+static inline void
+note_stall(struct worker *worker, uint64_t gap)
+{
+	if (likely(gap <= worker->stall_cycles))
+		return;
+	counter_add(&worker->counters->stalls, 1);
+	counter_add(&worker->counters->stall_cycles, gap);
+}
+
+static __rte_always_inline uint64_t
+poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
+{
+	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
+
+	if (now < start)
+		return now;
+	for (uint32_t i = 0; i < worker->tx_count; i++) {
+		struct tx_task *task = &worker->tx[i];
+		bool paced = (needs & LOOP_TX_PACED) != 0 &&
+			     ((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
+
+		if (unlikely(task->counters->state != TASK_ACTIVE)) {
+			if (task->counters->state == TASK_DONE)
+				continue;
+			counter_set(&task->counters->state, TASK_ACTIVE);
+		}
+		now = paced ? tx_task_poll(task, worker->traffic, now, true)
+			    : tx_task_poll(task, worker->traffic, now, false);
+	}
+	return now;
+}
+
+static __rte_always_inline int
+worker_loop(struct worker *worker, const uint32_t needs)
+{
+	uint64_t now = rte_rdtsc(), before = now;
+
+	counter_set(&worker->counters->start_tsc, now);
+	counter_set(&worker->counters->state, TASK_ACTIVE);
+	while (likely(!atomic_load_explicit(&worker->quit, memory_order_relaxed))) {
+		if (needs & LOOP_RX) {
+			for (uint32_t i = 0; i < worker->rx_count; i++)
+				now = rx_task_poll(&worker->rx[i], now);
+		}
+		if (needs & (LOOP_TX_PACED | LOOP_TX_UNPACED))
+			now = poll_tx(worker, now, needs);
+		if (now == before) /* nobody had anything to do, so nobody looked at the clock */
+			now = rte_rdtsc();
+		counter_set(&worker->counters->now_tsc, now);
+		note_stall(worker, now - before);
+		note_gap(worker, now - before);
+		before = now;
+	}
+	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
+	return 0;
+}
+
+#define DEFINE_LOOP(name, needs)                   \
+	static int name(void *worker)              \
+	{                                          \
+		return worker_loop(worker, needs); \
+	}
+
+DEFINE_LOOP(loop_idle, 0)
+DEFINE_LOOP(loop_rx, LOOP_RX)
+DEFINE_LOOP(loop_tx_paced, LOOP_TX_PACED)
+DEFINE_LOOP(loop_tx_unpaced, LOOP_TX_UNPACED)
+DEFINE_LOOP(loop_rx_tx_paced, LOOP_RX | LOOP_TX_PACED)
+DEFINE_LOOP(loop_rx_tx_unpaced, LOOP_RX | LOOP_TX_UNPACED)
+DEFINE_LOOP(loop_any, LOOP_RX | LOOP_TX_PACED | LOOP_TX_UNPACED)
+
+const worker_loop_fn worker_loops[LOOP_NEEDS] = {
+	[0] = loop_idle,
+	[LOOP_RX] = loop_rx,
+	[LOOP_TX_PACED] = loop_tx_paced,
+	[LOOP_TX_UNPACED] = loop_tx_unpaced,
+	[LOOP_RX | LOOP_TX_PACED] = loop_rx_tx_paced,
+	[LOOP_RX | LOOP_TX_UNPACED] = loop_rx_tx_unpaced,
+	[LOOP_TX_PACED | LOOP_TX_UNPACED] = loop_any,
+	[LOOP_RX | LOOP_TX_PACED | LOOP_TX_UNPACED] = loop_any,
+};
