@@ -114,8 +114,7 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 		return NULL;
 	infos = json_array();
 	for (uint32_t i = 0; i < session->port_count; i++) {
-		/* A peer may still have to come to a virtual port, so only a real line is waited for. */
-		port_link_wait(&session->ports[i], location_has_line(&session->ports[i].location) ? LINK_WAIT_MS : 0);
+		port_link_wait(&session->ports[i], port_awaits_peer(&session->ports[i]) ? LINK_WAIT_MS : 0);
 		json_array_append_new(infos, describe_port(&session->ports[i]));
 	}
 	return json_pack("{s:o}", "ports", infos);

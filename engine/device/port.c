@@ -38,7 +38,7 @@ port_drain(const struct port *port)
 {
 	struct rte_mbuf *mbufs[DRAIN_BURST];
 
-	for (uint16_t q = 0; q < port->config.rx_queues; q++) {
+	for (uint16_t q = 0; q < port->rx_queues; q++) {
 		for (uint32_t i = 0; i < DRAIN_LIMIT; i++) {
 			uint16_t n = rte_eth_rx_burst(port->port_id, q, mbufs, DRAIN_BURST);
 
@@ -87,6 +87,22 @@ int
 port_socket(const struct port *port)
 {
 	return rte_eth_dev_socket_id(port->port_id);
+}
+
+bool
+port_awaits_peer(const struct port *port)
+{
+	switch (port->location.kind) {
+	case LOCATION_PCI:
+	case LOCATION_MEMIF:
+	case LOCATION_VHOST:
+	case LOCATION_VIRTIO_USER:
+	case LOCATION_AF_PACKET:
+	case LOCATION_AF_XDP:
+		return true;
+	default:
+		return false;
+	}
 }
 
 uint64_t

@@ -27,6 +27,8 @@ struct port {
 	uint16_t port_id;
 	bool opened;
 	bool started;
+	uint16_t rx_queues; /* as set up: at least what the configuration asks for */
+	uint16_t tx_queues;
 	uint16_t rx_descriptors; /* as the device took them */
 	uint16_t tx_descriptors;
 	uint16_t max_rx_queues;
@@ -52,6 +54,9 @@ void port_sample(struct port *port, const struct rte_eth_stats *base, struct por
 
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);
+
+/* True when the link comes up some time after the start: a partner negotiates or connects. */
+bool port_awaits_peer(const struct port *port);
 
 /* bit/s of the device's real line; 0 when it has none or the link is down. */
 uint64_t port_line_bps(const struct port *port);

@@ -50,7 +50,7 @@ open_ring(struct port *port, const char *path, struct error *err)
 				 "%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
 				 config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "wr_%.16s_%u", port->location.device, i);
+		snprintf(name, sizeof(name), "wr_%.16s_%hhu", port->location.device, (uint8_t)i);
 		rings[i] = rte_ring_create(name, rte_align32pow2(size + 1), SOCKET_ID_ANY, flags);
 		if (rings[i] == NULL)
 			return error_set(err, -rte_errno, key(&where, path, "location"), "ring %s: %s", name,
@@ -191,16 +191,26 @@ settle_mtu(const struct port *port, const char *path, struct error *err)
 			 port->config.location, port->driver, frame_size_of_mtu(mtu), mtu);
 }
 
+/* AF_XDP sockets have both rings: its driver refuses a port with one direction only. */
+static void
+settle_queues(struct port *port)
+{
+	port->rx_queues = (uint16_t)port->config.rx_queues;
+	port->tx_queues = (uint16_t)port->config.tx_queues;
+	if (port->location.kind == LOCATION_AF_XDP)
+		port->rx_queues = port->tx_queues = RTE_MAX(port->rx_queues, port->tx_queues);
+}
+
 static int
 create_rx_pool(struct port *port, const char *path, struct error *err)
 {
 	const struct port_config *config = &port->config;
-	uint32_t count = config->mbufs + config->rx_queues * port->rx_descriptors;
+	uint32_t count = config->mbufs + port->rx_queues * port->rx_descriptors;
 	uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_MAX(config->frame_size_max, 2048u);
 	struct where where;
 	char name[32];
 
-	if (config->rx_queues == 0)
+	if (port->rx_queues == 0)
 		return 0;
 	snprintf(name, sizeof(name), "wr_rx_%u", port->port_id);
 	port->rx_pool = rte_pktmbuf_pool_create(name, count, RTE_MIN(RX_POOL_CACHE, count / 2), 0, (uint16_t)room,
@@ -220,10 +230,10 @@ setup_queues(const struct port *port, const struct rte_eth_dev_info *info, uint6
 	int socket = rte_eth_dev_socket_id(port->port_id), code = 0;
 
 	tx.offloads = tx_offloads;
-	for (uint16_t q = 0; q < port->config.rx_queues && code == 0; q++)
+	for (uint16_t q = 0; q < port->rx_queues && code == 0; q++)
 		code = rte_eth_rx_queue_setup(port->port_id, q, port->rx_descriptors, (unsigned int)socket, &rx,
 					      port->rx_pool);
-	for (uint16_t q = 0; q < port->config.tx_queues && code == 0; q++)
+	for (uint16_t q = 0; q < port->tx_queues && code == 0; q++)
 		code = rte_eth_tx_queue_setup(port->port_id, q, port->tx_descriptors, (unsigned int)socket, &tx);
 	return code;
 }
@@ -238,8 +248,8 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 		configure_rss(&conf, info);
 	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-	code = rte_eth_dev_configure(port->port_id, (uint16_t)port->config.rx_queues, (uint16_t)port->config.tx_queues,
-				     &conf);
+	settle_queues(port);
+	code = rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &conf);
 	if (code == 0)
 		code = settle_mtu(port, path, err);
 	if (code == -EINVAL && err->code != 0)

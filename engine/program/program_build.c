@@ -155,7 +155,7 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 	task->counters = segment_block(program->segment, block);
 	task->limit = !stream->has_frames ? UINT64_MAX
 					  : (stream->frames + config->parts - 1 - config->part) / config->parts;
-	task->window_cycles = cycles_of_ns(TX_WINDOW_NS, hz);
+	task->window_cycles = cycles_of_ns(stream->has_fps ? TX_WINDOW_NS : TX_STANDSTILL_NS, hz);
 	task->window_frames = UINT64_MAX;
 	if (!stream->has_fps)
 		return 0;

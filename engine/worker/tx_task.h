@@ -127,8 +127,6 @@ tx_task_finish(struct tx_task *task, const struct traffic *traffic, bool paced)
 		if (due > task->done)
 			tx_task_give_up(task, due - task->done);
 	} else {
-		if (task->refused_since != 0)
-			tx_task_give_up(task, RTE_MIN((uint64_t)task->burst, task->limit - task->done));
 		counter_set(&task->counters->frames_due, task->done);
 	}
 	counter_set(&task->counters->state, TASK_DONE);

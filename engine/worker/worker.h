@@ -49,7 +49,7 @@ struct tx_task {
 	uint64_t limit;          /* frames to send in all; UINT64_MAX: no limit */
 	uint64_t done;           /* frames sent or given up */
 	uint64_t window_frames;  /* a backlog beyond this is past its time */
-	uint64_t window_cycles;  /* the same as time */
+	uint64_t window_cycles;  /* paced: the same as time; else how long a device may take nothing */
 	uint64_t refused_since;  /* not paced: clock since which the device takes nothing; 0: it does */
 	struct tx_counters *counters;
 };
@@ -73,8 +73,12 @@ struct worker {
 	struct worker_counters *counters;
 };
 
-/* How long a frame that the device does not take is offered again before it counts as unsent. */
+/*
+ * How long a frame that the device does not take is offered again before it counts as unsent. Paced: 10 ms of schedule
+ * are made up for after a pause. Not paced, nothing is late, so only a device that stands still is noticed.
+ */
 #define TX_WINDOW_NS 10000000ULL
+#define TX_STANDSTILL_NS 100000000ULL
 #define STALL_NS 100000ULL
 
 /* Choose the loop for each worker's tasks and start them on their lcores. -EBUSY when an lcore is not idle. */

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Thin: every target is one line to meson, pip, pytest or a script. `make` alone lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# Tools come from .venv (see tools/setup.sh), so that everybody has the same Meson and the same formatter.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+RELEASE := build/release
+SANITIZE := build/sanitize
+FUZZ := build/fuzz
+FUZZ_SECONDS ?= 10
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+HEADING = @printf '\n== %s\n'
+
+C_FILES = $(shell find engine -name '*.[ch]')
+PYTHON_DIRS = $(wildcard src tools tests bench)
+SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dbuildtype=debugoptimized
+SANITIZER_ENV := ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
+
+## help: what can be made
+.PHONY: help
+help:
+	@echo 'make TARGET, where TARGET is'
+	@sed -n 's/^## \([a-z-]*\): /  \1|/p' Makefile | column -t -s '|'
+
+## setup: install what developing and testing need (apt packages; Python ones into .venv)
+.PHONY: setup setup-run
+setup:
+	@tools/setup.sh dev
+setup-run:
+	@tools/setup.sh run
+
+# --- Build: engine and package in one go, into .venv -----------------------------------------------
+# Folders are prerequisites too: their time changes when a file is removed.
+INSTALLED := .venv/.wirerate-installed
+BUILT_FROM := meson.build meson_options.txt pyproject.toml \
+	$(shell find engine src \( -name __pycache__ -prune \) -o \( -type d -o -type f ! -name '*.pyc' \) -print)
+
+## build: compile what changed, install engine and package into .venv
+.PHONY: build
+build: setup-run
+	@$(MAKE) -s $(INSTALLED)
+
+$(INSTALLED): $(BUILT_FROM)
+	$(HEADING) 'build: engine and package into .venv'
+	@find src -name __pycache__ -prune -exec rm -rf {} +
+	@if [ -f $(RELEASE)/build.ninja ]; then ninja -C $(RELEASE) --quiet; fi # warnings are seen; pip hides them
+	@pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall \
+		-Cbuild-dir=$(RELEASE) .
+	@touch $@
+
+## demo: five seconds of traffic on this machine, no NIC, no hugepages, no settings changed
+.PHONY: demo
+demo: build
+	$(HEADING) 'demo: wirerate perf --duration 5'
+	@wirerate perf --duration 5
+
+# --- Test ------------------------------------------------------------------------------------------
+## test: everything: build, check, unit tests plain and sanitized, fuzzing for seconds, behaviour
+.PHONY: test
+test:
+	@$(MAKE) setup
+	@$(MAKE) build
+	@$(MAKE) check
+	@$(MAKE) unit
+	@$(MAKE) sanitize
+	@$(MAKE) fuzz
+	@$(MAKE) behaviour
+
+## unit: the engine's unit tests
+.PHONY: unit
+unit: build
+	$(HEADING) 'unit: engine/tests'
+	@meson test -C $(RELEASE) --suite unit --print-errorlogs
+
+## sanitize: the same under AddressSanitizer and UBSan, warnings are errors
+.PHONY: sanitize
+sanitize:
+	$(HEADING) 'sanitize: engine/tests under ASan and UBSan'
+	@[ -f $(SANITIZE)/build.ninja ] || meson setup $(SANITIZE) $(SANITIZERS) -Dwerror=true >/dev/null
+	@ninja -C $(SANITIZE) --quiet
+	@$(SANITIZER_ENV) meson test -C $(SANITIZE) --suite unit --print-errorlogs --no-rebuild
+
+## fuzz: every fuzz target for FUZZ_SECONDS (10), from its seeds
+.PHONY: fuzz
+fuzz:
+	$(HEADING) 'fuzz: engine/fuzz, $(FUZZ_SECONDS) s each'
+	@[ -f $(FUZZ)/build.ninja ] || CC=clang meson setup $(FUZZ) $(SANITIZERS) -Dfuzz=true >/dev/null
+	@ninja -C $(FUZZ) --quiet
+	@$(SANITIZER_ENV) tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
+
+## behaviour: tests/ against the installed program; PYTEST_ARGS='-k ring' picks
+.PHONY: behaviour
+behaviour: build
+	$(HEADING) 'behaviour: tests/'
+	@python -m pytest $(PYTEST_ARGS)
+
+# --- Check -----------------------------------------------------------------------------------------
+## check: format, lint, types, spelling, include direction, sizes; changes nothing
+.PHONY: check
+check:
+	$(HEADING) 'check: format'
+	@clang-format --dry-run -Werror $(C_FILES)
+	@ruff format --check --quiet $(PYTHON_DIRS)
+	$(HEADING) 'check: lint'
+	@ruff check --quiet $(PYTHON_DIRS)
+	$(HEADING) 'check: types'
+	@mypy --no-error-summary $(PYTHON_DIRS)
+	$(HEADING) 'check: spelling'
+	@git ls-files -z --cached --others --exclude-standard --deduplicate | xargs -0 codespell
+	$(HEADING) 'check: include direction, sizes'
+	@python tools/check_includes.py
+	@python tools/check_size.py
+
+## fix: let the formatters and the linter change what they can
+.PHONY: fix
+fix:
+	@clang-format -i $(C_FILES)
+	@ruff check --quiet --fix $(PYTHON_DIRS) || true
+	@ruff format $(PYTHON_DIRS)
+
+# --- The rest --------------------------------------------------------------------------------------
+## bench: cycles per frame on this machine; BENCH_ARGS goes to bench/run.py
+.PHONY: bench
+bench: setup build
+	$(HEADING) 'bench'
+	@python bench/run.py $(BENCH_ARGS)
+
+## clean: remove what was built, keep .venv
+.PHONY: clean
+clean:
+	rm -rf build dist $(INSTALLED) .mypy_cache .pytest_cache .ruff_cache .hypothesis

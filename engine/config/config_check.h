@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What must hold between the values of a configuration.
+ *
+ * Called by config_decode.c after each value has been checked alone; main thread, cold path.
+ * No JSON here. All return 0, ERROR_PARAMS with the path of the offending value, or -ENOMEM.
+ */
+#ifndef WR_CONFIG_CONFIG_CHECK_H
+#define WR_CONFIG_CONFIG_CHECK_H
+
+#include "config/config.h"
+
+/* Names are different. */
+int config_check_ports(const struct ports_config *config, struct error *err);
+
+/* Everything lies in the template and nothing is written twice; sets stream->period. */
+int config_check_stream(struct stream_config *stream, uint32_t index, struct error *err);
+
+/* lcores, stream names and queues are unique, every part of every stream has one task, and every
+ * tx task has its stream; sets stream_index in the tx tasks. */
+int config_check_program(struct program_config *config, struct error *err);
+
+#endif

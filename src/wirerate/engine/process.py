@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The engine as a child process: found, started, watched, ended.
+
+The engine's standard input is a pipe that nobody writes to: when this process dies, however, the pipe
+closes and the engine stops sending and exits. It runs in a session of its own, so that Ctrl-C in a
+terminal reaches this process only, which then ends the trial in good order.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.engine.client import ControlClient
+from wirerate.engine.counters import Counters
+from wirerate.engine.run_dir import RunDirectory
+from wirerate.errors import (
+    EngineDiedError,
+    EngineError,
+    EngineRefusedError,
+    EngineStartError,
+    HostSetupError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+_ENGINE = "wirerate-engine"
+_START_TIMEOUT_S = 60.0
+_STOP_TIMEOUT_S = 10.0
+_POLL_S = 0.005
+
+
+def find_engine() -> Path:
+    """WIRERATE_ENGINE, else the engine installed with this package, else one on PATH."""
+    asked = os.environ.get("WIRERATE_ENGINE")
+    if asked:
+        if os.access(asked, os.X_OK):
+            return Path(asked)
+        text = f"WIRERATE_ENGINE={asked}: no such program"
+        raise HostSetupError(text)
+    installed = Path(sysconfig.get_path("scripts")) / _ENGINE
+    if installed.exists():
+        return installed
+    found = shutil.which(_ENGINE)
+    if found is None:
+        text = f"{_ENGINE} is not installed; `make build` in wirerate's source builds it"
+        raise HostSetupError(text)
+    return Path(found)
+
+
+class Engine:
+    """A running engine. Use as a context manager: whatever happens, nothing is left behind."""
+
+    def __init__(self, eal_arguments: Sequence[str]) -> None:
+        """Start the engine and wait until it answers.
+
+        ``eal_arguments`` lack ``--file-prefix``: it is the run directory's name. Raises
+        EngineStartError with the engine's own complaint.
+        """
+        self._directory = RunDirectory()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._client: ControlClient | None = None
+        try:
+            self._launch(find_engine(), eal_arguments)
+            self._connect()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def log_path(self) -> Path:
+        return self._directory.path / "engine.log"
+
+    @property
+    def file_prefix(self) -> str:
+        """DPDK's file prefix, for ``dpdk-telemetry.py -f``."""
+        return self._directory.file_prefix
+
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
+    def _launch(self, program: Path, eal_arguments: Sequence[str]) -> None:
+        command = [str(program), "--run-dir", str(self._directory.path), "--exit-on-stdin-eof", "--"]
+        command += [*eal_arguments, "--file-prefix", self.file_prefix]
+        with self.log_path.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def _connect(self) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        path = self._directory.path / "control.sock"
+        while True:
+            try:
+                self._client = ControlClient(path)
+            except OSError:
+                pass
+            else:
+                return
+            if self._running().poll() is not None:
+                raise EngineStartError(self._start_failure())
+            if time.monotonic() > deadline:
+                text = f"the engine did not answer within {_START_TIMEOUT_S:.0f} s"
+                raise EngineStartError(text)
+            time.sleep(_POLL_S)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            text = "the engine is not running"
+            raise EngineDiedError(text)
+        return self._process
+
+    def _start_failure(self) -> str:
+        complaint = "; ".join(self.complaints()) or "it said nothing"
+        return f"the engine did not start: {complaint}"
+
+    def _log_octets(self) -> int:
+        try:
+            return self.log_path.stat().st_size
+        except OSError:
+            return 0
+
+    def complaints(self, most: int = 3, since: int = 0) -> list[str]:
+        """The last lines of the engine's log, from octet `since` on, that sound like trouble."""
+        try:
+            lines = self.log_path.read_bytes()[since:].decode(errors="replace").splitlines()
+        except OSError:
+            return []
+        words = ("error", "cannot", "fail", "invalid", "no free", "not ", "unable", "denied")
+        return [line for line in lines if any(word in line.lower() for word in words)][-most:]
+
+    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Call a control method; see ControlClient.call. A dead engine is described in full."""
+        if self._client is None:
+            raise EngineDiedError(self.death())
+        logged = self._log_octets()
+        try:
+            return self._client.call(method, params)
+        except EngineDiedError as error:
+            raise EngineDiedError(self.death() or str(error)) from error
+        except EngineRefusedError as error:
+            raise self._explained(error, logged) from error
+
+    def _explained(self, error: EngineRefusedError, logged: int) -> EngineRefusedError:
+        """The refusal with what DPDK said meanwhile, where the reason is a driver's."""
+        if "engine's log" not in str(error):
+            return error
+        text = str(error).replace("; its reason is in the engine's log", "")
+        text = "; ".join([text, *self.complaints(since=logged)])
+        return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
+
+    def alive(self) -> bool:
+        return self._running().poll() is None
+
+    def death(self) -> str:
+        """How the engine ended, in words; empty while it lives."""
+        try:
+            code = self._running().wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            return ""
+        if code < 0:
+            return f"the engine was killed by {signal.Signals(-code).name} ({-code})"
+        complaint = "; ".join(self.complaints(1))
+        return f"the engine exited with status {code}" + (f": {complaint}" if complaint else "")
+
+    def load(self, program: dict[str, Any]) -> Counters:
+        """Load a program and map its counters."""
+        return Counters(Path(self.call("program.load", program)["counters"]))
+
+    def close(self) -> None:
+        """End the engine, gently if it can, and remove the run directory."""
+        if self._client is not None:
+            try:
+                if self.alive():
+                    self._client.call("engine.shutdown")
+            except EngineError:
+                pass
+            self._client.close()
+            self._client = None
+        if self._process is not None:
+            self._end(self._process)
+        self._directory.close()
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(timeout=_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

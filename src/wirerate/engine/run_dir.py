@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The private directory of one run: control socket, counters, the engine's log.
+
+It lies on tmpfs (counters on a disk would be write-protected under the workers at every write-back),
+has mode 0700 and is locked while its owner lives, so that what a killed run left behind can be told
+from what another run is using, and is swept away by the next one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from wirerate.errors import HostSetupError
+
+_PREFIX = "wr-"
+
+
+def base_directory() -> Path:
+    """Where runs of this user live: WIRERATE_RUNTIME_DIR, /run/wirerate, or the user's own tmpfs."""
+    asked = os.environ.get("WIRERATE_RUNTIME_DIR")
+    if asked:
+        return Path(asked)
+    if os.geteuid() == 0:
+        return Path("/run/wirerate")
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    if session and Path(session).is_dir():
+        return Path(session) / "wirerate"
+    return Path(f"/dev/shm/wirerate-{os.geteuid()}")  # noqa: S108 - tmpfs, made 0700 and checked below
+
+
+def dpdk_directory(file_prefix: str) -> Path:
+    """Where DPDK keeps its runtime files of a process with this ``--file-prefix`` (eal_filesystem.h)."""
+    base = os.environ.get("RUNTIME_DIRECTORY")
+    if base is None:
+        base = "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
+    return Path(base) / "dpdk" / file_prefix
+
+
+def _private(directory: Path) -> None:
+    """Make directory, or make sure that an existing one is ours and closed to others."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = directory.lstat()
+    except OSError as error:
+        text = f"run directory {directory}: {error.strerror}; set WIRERATE_RUNTIME_DIR to another place"
+        raise HostSetupError(text) from error
+    if not directory.is_dir() or directory.is_symlink() or status.st_uid != os.geteuid():
+        text = f"run directory {directory} belongs to somebody else; set WIRERATE_RUNTIME_DIR"
+        raise HostSetupError(text)
+    if status.st_mode & 0o077:
+        directory.chmod(0o700)
+
+
+class RunDirectory:
+    """A fresh directory for one run; ``close()`` removes it. Its name is the DPDK file prefix."""
+
+    def __init__(self) -> None:
+        base = base_directory()
+        _private(base)
+        sweep(base)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+        self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def file_prefix(self) -> str:
+        return self.path.name
+
+    def close(self) -> None:
+        _remove(self.path)
+        os.close(self._lock)
+
+
+def _remove(directory: Path) -> None:
+    shutil.rmtree(dpdk_directory(directory.name), ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def sweep(base: Path) -> None:
+    """Remove what runs have left in base whose owner is gone (kill -9, power loss)."""
+    for directory in base.glob(f"{_PREFIX}*"):
+        try:
+            lock = os.open(directory / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue  # just being made or removed by its owner
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(directory)
+        except OSError:
+            pass  # in use
+        finally:
+            os.close(lock)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a port is: one text grammar for flags, plans and the API.
+
+As in docs/design/0002-engine-interface.md:
+``0000:03:00.0[,devargs]`` · ``ring:NAME`` · ``null:NAME`` · ``memif:SOCKET[,devargs]`` ·
+``vhost:SOCKET[,devargs]`` · ``virtio-user:SOCKET[,devargs]`` · ``tap:IFNAME`` ·
+``af_packet:IFNAME`` · ``af_xdp:IFNAME[,devargs]`` · ``pcap:IN,OUT`` · ``vdev:ANY_DPDK_VDEV_ARGS``.
+This module checks the text; whether the device is there, and what it can do, is the engine's to
+say.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from wirerate.errors import PlanError
+
+
+class LocationKind(Enum):
+    """The kinds; the value is the scheme before the colon, except for PCI, which has none."""
+
+    PCI = "pci"
+    RING = "ring"
+    NULL = "null"
+    MEMIF = "memif"
+    VHOST = "vhost"
+    VIRTIO_USER = "virtio-user"
+    TAP = "tap"
+    AF_PACKET = "af_packet"
+    AF_XDP = "af_xdp"
+    PCAP = "pcap"
+    VDEV = "vdev"
+
+
+_FORMS = {
+    LocationKind.PCI: "0000:03:00.0[,devargs]",
+    LocationKind.RING: "ring:NAME",
+    LocationKind.NULL: "null:NAME",
+    LocationKind.MEMIF: "memif:SOCKET[,devargs]",
+    LocationKind.VHOST: "vhost:SOCKET[,devargs]",
+    LocationKind.VIRTIO_USER: "virtio-user:SOCKET[,devargs]",
+    LocationKind.TAP: "tap:IFNAME",
+    LocationKind.AF_PACKET: "af_packet:IFNAME",
+    LocationKind.AF_XDP: "af_xdp:IFNAME[,devargs]",
+    LocationKind.PCAP: "pcap:IN,OUT",
+    LocationKind.VDEV: "vdev:ANY_DPDK_VDEV_ARGS",
+}
+_NAMED = {LocationKind.RING, LocationKind.NULL}
+_SOCKETS = {LocationKind.MEMIF, LocationKind.VHOST, LocationKind.VIRTIO_USER}
+_INTERFACES = {LocationKind.TAP, LocationKind.AF_PACKET, LocationKind.AF_XDP}
+_WITH_DEVARGS = {*_SOCKETS, LocationKind.AF_XDP}
+_BY_SCHEME = {kind.value: kind for kind in LocationKind if kind is not LocationKind.PCI}
+
+_PCI = re.compile(
+    r"(?:(?P<domain>[0-9a-f]{4,8}):)?(?P<bus>[0-9a-f]{2}):"
+    r"(?P<device>[01][0-9a-f])\.(?P<function>[0-7])",
+    re.IGNORECASE,
+)
+_LIKE_PCI = re.compile(
+    r"[0-9a-f]{1,8}(?::[0-9a-f]{1,4})+(?:\.[0-9a-f]+)?|[0-9a-f]{1,4}:[0-9a-f.]*",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_INTERFACE_OCTETS_MAX = 15  # IFNAMSIZ - 1
+_SOCKET_OCTETS_MAX = 107  # sun_path - 1
+_NAME_OCTETS_MAX = 20  # what RTE_RING_NAMESIZE leaves after the prefixes of net_ring
+# EAL chooses a vdev's driver by the start of its name; eth_ are the older aliases.
+_VDEVS_OF_VHOST = ("net_virtio_user", "virtio_user", "net_vhost", "eth_vhost")
+_VDEVS_OF_MEMIF = ("net_memif", "eth_memif")
+_SYSFS_INTERFACES = Path("/sys/class/net")
+
+
+@dataclass(frozen=True)
+class Location:
+    """A checked location. ``text`` is what the engine gets.
+
+    ``value`` is the PCI address (with domain, lower case), name, socket, interface, ``IN,OUT`` or
+    vdev arguments; ``devargs`` is what follows the first comma, where the kind takes any, else
+    empty.
+    """
+
+    kind: LocationKind
+    value: str
+    devargs: str = ""
+
+    @property
+    def text(self) -> str:
+        """The location in one grammar with the engine: what `parse_location` reads back."""
+        scheme = "" if self.kind is LocationKind.PCI else f"{self.kind.value}:"
+        return f"{scheme}{self.value}{',' if self.devargs else ''}{self.devargs}"
+
+    def __str__(self) -> str:
+        """Return ``text``."""
+        return self.text
+
+    @property
+    def needs_pci(self) -> bool:
+        """EAL must scan the PCI bus and be allowed this device (``-a``)."""
+        return self.kind is LocationKind.PCI
+
+    @property
+    def needs_single_file_segments(self) -> bool:
+        """EAL wants ``--single-file-segments``: vhost hands over few descriptors."""
+        if self.kind is LocationKind.VDEV:
+            return self.value.startswith(_VDEVS_OF_VHOST)
+        return self.kind in {LocationKind.VIRTIO_USER, LocationKind.VHOST}
+
+    @property
+    def needs_shared_memory(self) -> bool:
+        """Another process maps the frames, so memory must have a file behind it."""
+        if self.kind is LocationKind.VDEV:
+            return self.value.startswith((*_VDEVS_OF_VHOST, *_VDEVS_OF_MEMIF))
+        return self.kind in _SOCKETS
+
+    @property
+    def has_real_line(self) -> bool:
+        """Whether frames leave over a line with a speed: PCI, or AF_* on a physical interface.
+
+        A first guess for wording and defaults: the engine's ``link_speed_bps`` has the last word.
+        """
+        if self.kind in {LocationKind.AF_PACKET, LocationKind.AF_XDP}:
+            return (_SYSFS_INTERFACES / self.value / "device").exists()
+        return self.kind is LocationKind.PCI
+
+
+def parse_location(text: str) -> Location:
+    """Read a location. Raises PlanError that names the text, what is wrong and the valid forms."""
+    text = text.strip()
+    head, _, devargs = text.partition(",")
+    pci = _PCI.fullmatch(head)
+    if pci is not None:
+        domain = int(pci["domain"] or "0", 16)
+        address = f"{domain:04x}:{pci['bus']}:{pci['device']}.{pci['function']}"
+        return Location(LocationKind.PCI, address.lower(), devargs)
+    scheme, colon, rest = text.partition(":")
+    kind = _BY_SCHEME.get(scheme)
+    if not colon or kind is None:
+        raise PlanError(_unknown(text, scheme, colon))
+    if not rest.strip(" ,"):
+        raise PlanError(f"location {text!r}: nothing after {scheme}:; write {_FORMS[kind]}")
+    if (
+        any(not letter.isprintable() or letter.isspace() for letter in rest)
+        and kind is not LocationKind.PCAP
+    ):
+        raise PlanError(
+            f"location {text!r}: blanks and control characters have no place in {_FORMS[kind]}"
+        )
+    return _parse_rest(text, kind, rest)
+
+
+def _parse_rest(text: str, kind: LocationKind, rest: str) -> Location:
+    if kind is LocationKind.VDEV:
+        return Location(kind, rest)
+    if kind is LocationKind.PCAP:
+        return _parse_pcap(text, rest)
+    value, comma, devargs = rest.partition(",")
+    if comma and kind not in _WITH_DEVARGS:
+        raise PlanError(
+            f"location {text!r}: {kind.value} takes no arguments after a comma; write "
+            f"{_FORMS[kind]}"
+        )
+    _check_value(text, kind, value)
+    return Location(kind, value, devargs)
+
+
+def _check_value(text: str, kind: LocationKind, value: str) -> None:
+    octets = len(value.encode())
+    if not value:
+        raise PlanError(f"location {text!r}: nothing before the comma; write {_FORMS[kind]}")
+    if kind in _NAMED and (_NAME.fullmatch(value) is None or octets > _NAME_OCTETS_MAX):
+        raise PlanError(
+            f"location {text!r}: a name has 1 to {_NAME_OCTETS_MAX} letters, digits, dots, dashes "
+            "or underscores",
+        )
+    if kind in _INTERFACES and (
+        octets > _INTERFACE_OCTETS_MAX or "/" in value or value in {".", ".."}
+    ):
+        raise PlanError(
+            f"location {text!r}: not an interface name: 1 to {_INTERFACE_OCTETS_MAX} octets "
+            "without a /"
+        )
+    if kind in _SOCKETS and octets > _SOCKET_OCTETS_MAX:
+        raise PlanError(
+            f"location {text!r}: a socket's path has at most {_SOCKET_OCTETS_MAX} octets, this one "
+            f"{octets}; "
+            "use a shorter path",
+        )
+
+
+def _parse_pcap(text: str, rest: str) -> Location:
+    if rest.count(",") != 1:
+        raise PlanError(
+            f"location {text!r}: pcap takes a file to receive from and a file to send to, with one "
+            "comma between "
+            "them; write pcap:IN,OUT, pcap:IN, or pcap:,OUT",
+        )
+    if not rest.isprintable():
+        raise PlanError(f"location {text!r}: control characters have no place in a file name")
+    return Location(LocationKind.PCAP, rest)
+
+
+def _unknown(text: str, scheme: str, colon: str) -> str:
+    forms = "valid: " + ", ".join(_FORMS.values())
+    if not text:
+        return f"a location is empty; {forms}"
+    if _LIKE_PCI.fullmatch(text.partition(",")[0]):
+        return (
+            f"location {text!r}: not a PCI address; "
+            "write 0000:03:00.0 or 03:00.0 (bus:device.function in hex)"
+        )
+    if not colon:
+        return (
+            f"location {text!r} has no kind: "
+            f"is it af_packet:{text}, tap:{text} or ring:{text}? {forms}"
+        )
+    near = difflib.get_close_matches(scheme.lower(), _BY_SCHEME, n=1)
+    hint = f" (is it {near[0]}?)" if near else ""
+    return f"location {text!r}: there is no kind {scheme!r}{hint}; {forms}"

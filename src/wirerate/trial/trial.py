@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run one trial: start, watch, let what is under way arrive, stop, count.
+
+A generator of snapshots, so that whoever shows progress does not have to know how a trial runs, and
+interrupting it (Ctrl-C) still ends in an exact final count.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wirerate.errors import EngineDiedError, EngineRefusedError
+from wirerate.trial.snapshot import Snapshot, take, transmission_done
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wirerate.engine.counters import Counters
+    from wirerate.engine.process import Engine
+
+_POLL_S = 0.02
+_NS_PER_S = 1_000_000_000
+#: Quiet for this long: everything that was under way has arrived.
+_SETTLE_QUIET_S = 0.05
+#: RFC 2544 section 23 waits two seconds for residual frames.
+_SETTLE_LIMIT_S = 2.0
+#: A transmission that should have ended by itself and has not, is ended.
+_OVERRUN_LIMIT_S = 1.0
+
+
+@dataclass
+class Trial:
+    """One run of a loaded program.
+
+    ``duration_ns`` None = until all frames are sent or `stop` is called. After `watch` has ended,
+    ``final`` holds the counts and ``death`` is None or says how the engine died on the way.
+    """
+
+    engine: Engine
+    counters: Counters
+    duration_ns: int | None
+    period_s: float
+    final: Snapshot | None = None
+    death: str | None = None
+    interrupted: bool = False
+    seconds: float = 0.0
+    _stop_asked: bool = False
+
+    def stop(self) -> None:
+        """Ask for an early, orderly end; may be called from a signal handler."""
+        self.interrupted = True
+        self._stop_asked = True
+
+    def watch(self) -> Iterator[Snapshot]:
+        """Run the trial; a snapshot every period while frames are sent, none at the end."""
+        try:
+            yield from self._transmit()
+            self._settle()
+            self.engine.call("program.unload")
+        except EngineDiedError as error:
+            self.death = str(error)
+        self.final = take(self.counters)
+
+    def _transmit(self) -> Iterator[Snapshot]:
+        params = {} if self.duration_ns is None else {"duration_ns": self.duration_ns}
+        self.engine.call("traffic.start", params)
+        started = time.monotonic()
+        shown = started
+        while not self._over(started):
+            time.sleep(min(_POLL_S, self.period_s))
+            if not self.engine.alive():
+                raise EngineDiedError(self.engine.death())
+            if time.monotonic() - shown >= self.period_s:
+                shown += self.period_s
+                yield take(self.counters)
+        self.seconds = time.monotonic() - started
+        self._end_transmission()
+
+    def _over(self, started: float) -> bool:
+        elapsed = time.monotonic() - started
+        if self._stop_asked:
+            return True
+        sends = bool(self.counters.of_kind("tx"))
+        if sends and transmission_done(self.counters):
+            return True
+        if self.duration_ns is None:
+            return False
+        limit = self.duration_ns / _NS_PER_S
+        return elapsed >= limit + (_OVERRUN_LIMIT_S if sends else 0.0)
+
+    def _end_transmission(self) -> None:
+        try:
+            self.engine.call("traffic.stop")
+        except EngineRefusedError:
+            return
+
+    def _settle(self) -> None:
+        """Wait until no more frames arrive, within the limit."""
+        deadline = time.monotonic() + _SETTLE_LIMIT_S
+        before, quiet_since = -1, time.monotonic()
+        while time.monotonic() < deadline:
+            received = sum(block["frames"] for block in self.counters.of_kind("rx"))
+            now = time.monotonic()
+            if received != before or not transmission_done(self.counters):
+                before, quiet_since = received, now
+            elif now - quiet_since >= _SETTLE_QUIET_S:
+                return
+            time.sleep(_POLL_S / 4)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Locations: the grammar as text, and what a kind of port needs of EAL."""
+
+import pytest
+
+from wirerate.errors import PlanError
+from wirerate.plan import location as module
+from wirerate.plan.location import Location, LocationKind, parse_location
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0000:03:00.0", Location(LocationKind.PCI, "0000:03:00.0")),
+        ("03:00.0", Location(LocationKind.PCI, "0000:03:00.0")),
+        ("AF:1F.7", Location(LocationKind.PCI, "0000:af:1f.7")),
+        ("10000:e1:00.0", Location(LocationKind.PCI, "10000:e1:00.0")),
+        ("00010000:e1:00.0", Location(LocationKind.PCI, "10000:e1:00.0")),
+        ("03:00.0,rx_vec=1,x=2", Location(LocationKind.PCI, "0000:03:00.0", "rx_vec=1,x=2")),
+        ("ring:demo", Location(LocationKind.RING, "demo")),
+        ("null:n0", Location(LocationKind.NULL, "n0")),
+        ("memif:/run/a.sock", Location(LocationKind.MEMIF, "/run/a.sock")),
+        ("memif:/run/a.sock,id=1", Location(LocationKind.MEMIF, "/run/a.sock", "id=1")),
+        ("vhost:/run/v", Location(LocationKind.VHOST, "/run/v")),
+        ("virtio-user:/run/v,q=2", Location(LocationKind.VIRTIO_USER, "/run/v", "q=2")),
+        ("tap:dtap0", Location(LocationKind.TAP, "dtap0")),
+        ("af_packet:eth0.100", Location(LocationKind.AF_PACKET, "eth0.100")),
+        ("af_xdp:eth0,start_queue=1", Location(LocationKind.AF_XDP, "eth0", "start_queue=1")),
+        ("pcap:a b.pcap,out.pcap", Location(LocationKind.PCAP, "a b.pcap,out.pcap")),
+        ("pcap:in.pcap,", Location(LocationKind.PCAP, "in.pcap,")),
+        ("pcap:,out.pcap", Location(LocationKind.PCAP, ",out.pcap")),
+        ("vdev:net_null0,size=64", Location(LocationKind.VDEV, "net_null0,size=64")),
+    ],
+)
+def test_valid(text, expected):
+    assert parse_location(text) == expected
+    assert parse_location(expected.text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "a location is empty"),
+        ("  ", "a location is empty"),
+        ("eth0", "is it af_packet:eth0"),
+        ("rings:a", r"there is no kind 'rings' \(is it ring\?\)"),
+        ("virtio_user:/run/v", r"is it virtio-user\?"),
+        ("RING:a", r"is it ring\?"),
+        ("zzz:a", "valid: 0000:03:00.0"),
+        ("zzz:a", "vdev:ANY_DPDK_VDEV_ARGS"),
+        ("host/ring:a", "there is no kind"),
+        ("ring:", "nothing after ring:"),
+        ("ring:  ", "nothing after ring:"),
+        ("vdev:", "nothing after vdev:"),
+        ("memif:,id=1", "nothing before the comma"),
+        ("memif:,", "nothing after memif:"),
+        ("pcap:,", "nothing after pcap:"),
+        ("pcap:in.pcap", "one comma between"),
+        ("pcap:a,b,c", "one comma between"),
+        ("pcap:a\n,b", "control characters"),
+        ("ring:a,b", "takes no arguments"),
+        ("ring:a b", "blanks"),
+        ("ring:a\x1b[m", "blanks and control"),
+        ("ring:a/b", "letters, digits"),
+        ("ring:" + "a" * 21, "1 to 20 letters"),
+        ("tap:" + "a" * 16, "not an interface name"),
+        ("af_packet:../x", "not an interface name"),
+        ("af_packet:..", "not an interface name"),
+        ("vhost:" + "/a" * 60, "at most 107 octets, this one 120"),
+        ("03:00.8", "not a PCI address"),
+        ("03:20.0", "not a PCI address"),
+        ("0000:03:00", "not a PCI address"),
+        ("3:0.0", "not a PCI address"),
+        ("123456789:03:00.0", "there is no kind"),
+    ],
+)
+def test_invalid(text, says):
+    with pytest.raises(PlanError, match=says):
+        parse_location(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "pci", "single_file", "shared"),
+    [
+        ("03:00.0", True, False, False),
+        ("ring:a", False, False, False),
+        ("pcap:a,b", False, False, False),
+        ("tap:t0", False, False, False),
+        ("memif:/run/a", False, False, True),
+        ("vhost:/run/a", False, True, True),
+        ("virtio-user:/run/a", False, True, True),
+        ("vdev:net_virtio_user0,path=/run/a", False, True, True),
+        ("vdev:eth_vhost0,iface=/run/a", False, True, True),
+        ("vdev:net_memif0,id=0", False, False, True),
+        ("vdev:net_null0", False, False, False),
+    ],
+)
+def test_needs(text, pci, single_file, shared):
+    location = parse_location(text)
+    assert location.needs_pci is pci
+    assert location.needs_single_file_segments is single_file
+    assert location.needs_shared_memory is shared
+
+
+def test_real_lines(tmp_path, monkeypatch):
+    (tmp_path / "eth0" / "device").mkdir(parents=True)
+    (tmp_path / "veth0").mkdir()
+    monkeypatch.setattr(module, "_SYSFS_INTERFACES", tmp_path)
+    real = ["03:00.0", "af_packet:eth0", "af_xdp:eth0,start_queue=0"]
+    unreal = ["af_packet:veth0", "af_xdp:none", "ring:a", "tap:eth0", "memif:/a", "pcap:a,b"]
+    assert all(parse_location(text).has_real_line for text in real)
+    assert not any(parse_location(text).has_real_line for text in unreal)
