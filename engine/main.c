@@ -37,8 +37,9 @@ struct wakers {
 	int timer_fd;
 };
 
-static const char usage[] = "usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] -- EAL-ARGUMENTS\n"
-			    "Started by wirerate; see docs/design/0002-engine-interface.md.\n";
+static const char usage[] =
+	"usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] -- EAL-ARGUMENTS\n"
+	"Started by wirerate; see docs/design/0002-engine-interface.md.\n";
 
 /* Returns the index of "--" in argv, whose following words are EAL's; or exits. */
 static int
@@ -115,8 +116,10 @@ open_wakers(struct wakers *wakers, int control_fd, bool watch_stdin, struct erro
 {
 	wakers->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	wakers->timer_fd = open_timer_fd();
-	if (watch(wakers->epoll_fd, wakers->signal_fd) != 0 || watch(wakers->epoll_fd, wakers->timer_fd) != 0 ||
-	    watch(wakers->epoll_fd, control_fd) != 0 || (watch_stdin && watch(wakers->epoll_fd, STDIN_FILENO) != 0))
+	if (watch(wakers->epoll_fd, wakers->signal_fd) != 0 ||
+	    watch(wakers->epoll_fd, wakers->timer_fd) != 0 ||
+	    watch(wakers->epoll_fd, control_fd) != 0 ||
+	    (watch_stdin && watch(wakers->epoll_fd, STDIN_FILENO) != 0))
 		return error_set(err, -errno, NULL, "control loop: %s", strerror(errno));
 	return 0;
 }
@@ -144,7 +147,8 @@ serve(struct session *session, struct control *control, const struct wakers *wak
 			return;
 		if (event.data.fd == STDIN_FILENO && stdin_ended())
 			return;
-		if (event.data.fd == wakers->timer_fd && read(wakers->timer_fd, &ticks, sizeof(ticks)) > 0)
+		if (event.data.fd == wakers->timer_fd &&
+		    read(wakers->timer_fd, &ticks, sizeof(ticks)) > 0)
 			session_tick(session);
 		if (event.data.fd == control_epoll_fd(control))
 			control_poll(control);
@@ -163,7 +167,8 @@ run(const struct options *options, int signal_fd, struct error *err)
 	snprintf(path, sizeof(path), "%s/control.sock", options->run_dir);
 	code = control_open(&control, path, session_dispatch, &session, err);
 	if (code == 0)
-		code = open_wakers(&wakers, control_epoll_fd(control), options->exit_on_stdin_eof, err);
+		code = open_wakers(&wakers, control_epoll_fd(control), options->exit_on_stdin_eof,
+				   err);
 	if (code == 0)
 		serve(&session, control, &wakers);
 	session_close(&session);
@@ -183,7 +188,8 @@ main(int argc, char **argv)
 
 	argv[dashes] = argv[0];
 	if (rte_eal_init(argc - dashes, argv + dashes) < 0) {
-		fprintf(stderr, "wirerate-engine: EAL did not start: %s; see the lines above\n", rte_strerror(rte_errno));
+		fprintf(stderr, "wirerate-engine: EAL did not start: %s; see the lines above\n",
+			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	}
 	code = run(&options, signal_fd, &err);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define NS_PER_SECOND 1000000000ULL
-#define FCS_OCTETS 4u            /* frame check sequence: counted in frame_size, never in an mbuf */
+#define FCS_OCTETS 4u /* frame check sequence: counted in frame_size, never in an mbuf */
 #define ETHERNET_HEADER_OCTETS 14u
 
 /* frame_size (with FCS) of a frame that fills mtu octets of payload, untagged. */

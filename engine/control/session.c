@@ -20,8 +20,7 @@ describe_lcores(void)
 	json_t *lcores = json_array();
 	unsigned int lcore;
 
-	RTE_LCORE_FOREACH_WORKER(lcore)
-	{
+	RTE_LCORE_FOREACH_WORKER(lcore) {
 		json_array_append_new(lcores, json_pack("{s:i, s:i}", "lcore", (int)lcore, "socket",
 							(int)rte_lcore_to_socket_id(lcore)));
 	}
@@ -34,9 +33,10 @@ engine_info(struct session *session, const json_t *params, struct error *err)
 	(void)session;
 	if (config_decode_nothing(params, err) != 0)
 		return NULL;
-	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:b, s:o, s:s}", "version", WR_VERSION, "dpdk", rte_version(), "pid",
-			 (int)getpid(), "tsc_hz", (json_int_t)rte_get_tsc_hz(), "main_lcore",
-			 (int)rte_get_main_lcore(), "hugepages", rte_eal_has_hugepages(), "lcores", describe_lcores(),
+	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:b, s:o, s:s}", "version", WR_VERSION, "dpdk",
+			 rte_version(), "pid", (int)getpid(), "tsc_hz",
+			 (json_int_t)rte_get_tsc_hz(), "main_lcore", (int)rte_get_main_lcore(),
+			 "hugepages", rte_eal_has_hugepages(), "lcores", describe_lcores(),
 			 "transmit", WR_DPDK_LINK);
 }
 
@@ -52,16 +52,18 @@ describe_port(const struct port *port)
 		rte_ether_format_addr(mac, sizeof(mac), &address);
 	rte_eth_dev_get_name_by_port(port->port_id, device);
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "name",
-			 port->config.name, "location", port->config.location, "port_id", (int)port->port_id, "device",
-			 device, "driver", port->driver, "socket", port_socket(port), "mac", mac, "link_up",
-			 port->link.link_status == RTE_ETH_LINK_UP, "link_speed_bps",
-			 line_bps > 0 ? json_integer((json_int_t)line_bps) : json_null(), "full_duplex",
-			 port->link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "autoneg",
-			 port->link.link_autoneg == RTE_ETH_LINK_AUTONEG, "rx_queues", (int)port->config.rx_queues,
-			 "tx_queues", (int)port->config.tx_queues, "rx_descriptors", (int)port->rx_descriptors,
-			 "tx_descriptors", (int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
-			 "max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu);
+	return json_pack(
+		"{s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+		"name", port->config.name, "location", port->config.location, "port_id",
+		(int)port->port_id, "device", device, "driver", port->driver, "socket",
+		port_socket(port), "mac", mac, "link_up", port->link.link_status == RTE_ETH_LINK_UP,
+		"link_speed_bps", line_bps > 0 ? json_integer((json_int_t)line_bps) : json_null(),
+		"full_duplex", port->link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "autoneg",
+		port->link.link_autoneg == RTE_ETH_LINK_AUTONEG, "rx_queues",
+		(int)port->config.rx_queues, "tx_queues", (int)port->config.tx_queues,
+		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
+		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
+		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu);
 }
 
 static void
@@ -114,7 +116,8 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 		return NULL;
 	infos = json_array();
 	for (uint32_t i = 0; i < session->port_count; i++) {
-		port_link_wait(&session->ports[i], port_awaits_peer(&session->ports[i]) ? LINK_WAIT_MS : 0);
+		port_link_wait(&session->ports[i],
+			       port_awaits_peer(&session->ports[i]) ? LINK_WAIT_MS : 0);
 		json_array_append_new(infos, describe_port(&session->ports[i]));
 	}
 	return json_pack("{s:o}", "ports", infos);
@@ -135,7 +138,8 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	if (config_decode_program(params, &config, err) != 0)
 		return NULL;
 	snprintf(path, sizeof(path), "%s/counters-%u", session->run_dir, ++session->programs);
-	code = program_create(&program, &config, session->ports, session->port_count, session->programs, path, err);
+	code = program_create(&program, &config, session->ports, session->port_count,
+			      session->programs, path, err);
 	config_free_program(&config);
 	if (code != 0)
 		return NULL;
@@ -164,11 +168,13 @@ traffic_start(struct session *session, const json_t *params, struct error *err)
 	if (config_decode_start(params, &config, err) != 0 || need_program(session, err) != 0)
 		return NULL;
 	if (atomic_load(&session->program->traffic.start_tsc) != TRAFFIC_NOT_STARTED) {
-		error_set(err, -EALREADY, NULL, "traffic was started already; load the program anew for another trial");
+		error_set(err, -EALREADY, NULL,
+			  "traffic was started already; load the program anew for another trial");
 		return NULL;
 	}
 	return json_pack("{s:I}", "start_tsc",
-			 (json_int_t)program_start(session->program, config.has_duration ? config.duration_ns : 0));
+			 (json_int_t)program_start(session->program,
+						   config.has_duration ? config.duration_ns : 0));
 }
 
 static json_t *
@@ -203,8 +209,9 @@ static const struct method {
 	const char *name;
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
-	{"engine.info", engine_info},     {"ports.open", ports_open},         {"program.load", program_load},
-	{"traffic.start", traffic_start}, {"traffic.stop", traffic_stop},     {"program.unload", program_unload},
+	{"engine.info", engine_info},         {"ports.open", ports_open},
+	{"program.load", program_load},       {"traffic.start", traffic_start},
+	{"traffic.stop", traffic_stop},       {"program.unload", program_unload},
 	{"engine.shutdown", engine_shutdown},
 };
 

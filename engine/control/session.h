@@ -17,17 +17,18 @@
 #include "program/program.h"
 
 struct session {
-	const char *run_dir;     /* not owned */
-	struct port *ports;      /* port_count of them, NULL until ports.open */
+	const char *run_dir; /* not owned */
+	struct port *ports;  /* port_count of them, NULL until ports.open */
 	uint32_t port_count;
 	struct program *program; /* the one that is loaded, or NULL; also first of the list */
 	struct program *all;     /* every program of the session, newest first */
 	uint32_t programs;
-	bool shutdown;           /* engine.shutdown was called */
+	bool shutdown; /* engine.shutdown was called */
 };
 
 /* control_dispatch_fn; user is the session. */
-json_t *session_dispatch(void *session, const char *method, const json_t *params, struct error *err);
+json_t *session_dispatch(void *session, const char *method, const json_t *params,
+			 struct error *err);
 
 /* To be called every 100 ms. */
 void session_tick(struct session *session);

@@ -31,14 +31,14 @@ struct tx_counters {
 	alignas(COUNTERS_ALIGN) uint64_t frames; /* taken by the device */
 	uint64_t octets;                         /* of those, with FCS */
 	uint64_t frames_unsent;                  /* due, but not taken by the device in time */
-	uint64_t frames_due;                     /* scheduled so far: frames + frames_unsent + backlog */
-	uint64_t bursts;                         /* calls that sent at least one frame */
-	uint64_t bursts_short;                   /* calls in which the device took less than offered */
-	uint64_t busy_cycles;                    /* spent in calls that sent something */
-	uint64_t first_tsc;                      /* clock before the first burst sent */
-	uint64_t last_tsc;                       /* clock after the last burst sent */
-	uint64_t lateness_max_cycles;            /* of a burst's first frame against its schedule */
-	uint64_t state;                          /* enum task_state */
+	uint64_t frames_due;          /* scheduled so far: frames + frames_unsent + backlog */
+	uint64_t bursts;              /* calls that sent at least one frame */
+	uint64_t bursts_short;        /* calls in which the device took less than offered */
+	uint64_t busy_cycles;         /* spent in calls that sent something */
+	uint64_t first_tsc;           /* clock before the first burst sent */
+	uint64_t last_tsc;            /* clock after the last burst sent */
+	uint64_t lateness_max_cycles; /* of a burst's first frame against its schedule */
+	uint64_t state;               /* enum task_state */
 	uint64_t reserved[5];
 	uint64_t burst_cycles[HISTOGRAM_WORDS];
 	uint64_t lateness_cycles[HISTOGRAM_WORDS];
@@ -56,8 +56,8 @@ struct rx_counters {
 
 struct worker_counters {
 	alignas(COUNTERS_ALIGN) uint64_t start_tsc;
-	uint64_t now_tsc;          /* heartbeat, every loop */
-	uint64_t stalls;           /* gaps of over 100 us between two looks at the clock while idle or busy */
+	uint64_t now_tsc; /* heartbeat, every loop */
+	uint64_t stalls; /* gaps of over 100 us between two looks at the clock while idle or busy */
 	uint64_t stall_cycles;     /* sum of those gaps */
 	uint64_t stall_max_cycles; /* the longest gap, stall or not */
 	uint64_t state;            /* enum task_state */
@@ -82,9 +82,9 @@ struct port_counters {
 
 struct engine_counters {
 	alignas(COUNTERS_ALIGN) uint64_t start_tsc; /* of the traffic; 0 before */
-	uint64_t stop_tsc;                          /* asked end of transmission; UINT64_MAX when open */
-	uint64_t heartbeat_tsc;                     /* control thread, every 100 ms */
-	uint64_t user_ns;                           /* CPU time of the process, getrusage(2) */
+	uint64_t stop_tsc;      /* asked end of transmission; UINT64_MAX when open */
+	uint64_t heartbeat_tsc; /* control thread, every 100 ms */
+	uint64_t user_ns;       /* CPU time of the process, getrusage(2) */
 	uint64_t system_ns;
 	uint64_t resident_max_octets;
 	uint64_t reserved[10];
@@ -94,7 +94,8 @@ static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
-static_assert(offsetof(struct tx_counters, burst_cycles) == 128, "histograms behind the plain words");
+static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
+	      "histograms behind the plain words");
 
 /* Add n to a counter of which the calling thread is the only writer. */
 static inline void

@@ -2,22 +2,27 @@
 #include "counters/counters_words.h"
 
 #define WORD(block, field, unit, meaning) \
-	{ #field, unit, offsetof(struct block, field) / 8, sizeof(((struct block *)0)->field) / 8, meaning }
+	{#field, unit, offsetof(struct block, field) / 8, sizeof(((struct block *)0)->field) / 8, \
+	 meaning}
 
 static const struct counters_word engine_words[] = {
 	WORD(engine_counters, start_tsc, "cycles", "clock at which transmission starts; 0 before"),
-	WORD(engine_counters, stop_tsc, "cycles", "clock at which transmission is to end; all ones when open"),
-	WORD(engine_counters, heartbeat_tsc, "cycles", "clock of the control thread's last tick, every 100 ms"),
+	WORD(engine_counters, stop_tsc, "cycles",
+	     "clock at which transmission is to end; all ones when open"),
+	WORD(engine_counters, heartbeat_tsc, "cycles",
+	     "clock of the control thread's last tick, every 100 ms"),
 	WORD(engine_counters, user_ns, "ns", "user CPU time of the engine process (getrusage)"),
 	WORD(engine_counters, system_ns, "ns", "system CPU time of the engine process (getrusage)"),
-	WORD(engine_counters, resident_max_octets, "octets", "largest resident set so far (getrusage)"),
+	WORD(engine_counters, resident_max_octets, "octets",
+	     "largest resident set so far (getrusage)"),
 };
 
 static const struct counters_word port_words[] = {
 	WORD(port_counters, sampled_tsc, "cycles", "clock when the device was asked"),
 	WORD(port_counters, ipackets, "frames", "received by the device (rte_eth_stats)"),
 	WORD(port_counters, opackets, "frames", "sent by the device (rte_eth_stats)"),
-	WORD(port_counters, ibytes, "octets", "received by the device, as it counts them (FCS or not)"),
+	WORD(port_counters, ibytes, "octets",
+	     "received by the device, as it counts them (FCS or not)"),
 	WORD(port_counters, obytes, "octets", "sent by the device, as it counts them (FCS or not)"),
 	WORD(port_counters, imissed, "frames", "dropped by the device: no free Rx descriptor"),
 	WORD(port_counters, ierrors, "frames", "received damaged"),
@@ -25,7 +30,8 @@ static const struct counters_word port_words[] = {
 	WORD(port_counters, rx_nombuf, "frames", "not received for want of an mbuf"),
 	WORD(port_counters, link_up, "", "1 when the link is up"),
 	WORD(port_counters, link_speed_bps, "bit/s", "link speed as reported, real or not"),
-	WORD(port_counters, link_changes, "", "changes of link state seen since the program was loaded"),
+	WORD(port_counters, link_changes, "",
+	     "changes of link state seen since the program was loaded"),
 };
 
 static const struct counters_word worker_words[] = {
@@ -33,24 +39,30 @@ static const struct counters_word worker_words[] = {
 	WORD(worker_counters, now_tsc, "cycles", "the worker's last look at the clock"),
 	WORD(worker_counters, stalls, "", "gaps of over 100 us between two looks at the clock"),
 	WORD(worker_counters, stall_cycles, "cycles", "sum of those gaps"),
-	WORD(worker_counters, stall_max_cycles, "cycles", "the longest gap between two looks at the clock"),
+	WORD(worker_counters, stall_max_cycles, "cycles",
+	     "the longest gap between two looks at the clock"),
 	WORD(worker_counters, state, "", "0 waiting, 1 polling, 2 stopped: its counters are final"),
 };
 
 static const struct counters_word tx_words[] = {
 	WORD(tx_counters, frames, "frames", "taken by the device"),
 	WORD(tx_counters, octets, "octets", "of the frames taken, with FCS"),
-	WORD(tx_counters, frames_unsent, "frames", "due, but not taken by the device before their time was past"),
-	WORD(tx_counters, frames_due, "frames", "scheduled so far; without a rate: offered to the device"),
+	WORD(tx_counters, frames_unsent, "frames",
+	     "due, but not taken by the device before their time was past"),
+	WORD(tx_counters, frames_due, "frames",
+	     "scheduled so far; without a rate: offered to the device"),
 	WORD(tx_counters, bursts, "", "calls that sent at least one frame"),
-	WORD(tx_counters, bursts_short, "", "calls in which the device took fewer frames than offered"),
+	WORD(tx_counters, bursts_short, "",
+	     "calls in which the device took fewer frames than offered"),
 	WORD(tx_counters, busy_cycles, "cycles", "spent in calls that sent something"),
 	WORD(tx_counters, first_tsc, "cycles", "clock before the first burst"),
 	WORD(tx_counters, last_tsc, "cycles", "clock after the last burst"),
-	WORD(tx_counters, lateness_max_cycles, "cycles", "greatest lateness of a burst's first frame"),
+	WORD(tx_counters, lateness_max_cycles, "cycles",
+	     "greatest lateness of a burst's first frame"),
 	WORD(tx_counters, state, "", "0 waiting, 1 sending, 2 done"),
 	WORD(tx_counters, burst_cycles, "cycles", "duration of the calls that sent something"),
-	WORD(tx_counters, lateness_cycles, "cycles", "lateness of each burst's first frame against its schedule"),
+	WORD(tx_counters, lateness_cycles, "cycles",
+	     "lateness of each burst's first frame against its schedule"),
 };
 
 static const struct counters_word rx_words[] = {
@@ -63,10 +75,12 @@ static const struct counters_word rx_words[] = {
 };
 
 #define LAYOUT(kind, words) \
-	{ #kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0]) }
+	{#kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0])}
 
 const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
-	[COUNTERS_ENGINE] = LAYOUT(engine, engine_words), [COUNTERS_PORT] = LAYOUT(port, port_words),
-	[COUNTERS_WORKER] = LAYOUT(worker, worker_words), [COUNTERS_TX] = LAYOUT(tx, tx_words),
+	[COUNTERS_ENGINE] = LAYOUT(engine, engine_words),
+	[COUNTERS_PORT] = LAYOUT(port, port_words),
+	[COUNTERS_WORKER] = LAYOUT(worker, worker_words),
+	[COUNTERS_TX] = LAYOUT(tx, tx_words),
 	[COUNTERS_RX] = LAYOUT(rx, rx_words),
 };

@@ -85,8 +85,9 @@ describe_words(const struct counters_layout *layout)
 
 	for (uint32_t i = 0; i < layout->word_count; i++) {
 		const struct counters_word *w = &layout->words[i];
-		json_t *word = json_pack("{s:s, s:s, s:i, s:i, s:s}", "name", w->name, "unit", w->unit, "word",
-					 (int)w->word, "words", (int)w->words, "meaning", w->meaning);
+		json_t *word = json_pack("{s:s, s:s, s:i, s:i, s:s}", "name", w->name, "unit",
+					 w->unit, "word", (int)w->word, "words", (int)w->words,
+					 "meaning", w->meaning);
 
 		if (w->words > 1)
 			json_object_set_new(word, "histogram",
@@ -107,20 +108,22 @@ segment_plan(struct segment *segment, enum counters_kind kind, const struct segm
 	if (grown == NULL)
 		return no_memory(err);
 	segment->planned = grown;
-	block = json_pack("{s:s, s:o, s:I, s:o}", "kind", layout->kind, "labels", describe_labels(labels), "offset",
-			  (json_int_t)segment->next_offset, "words", describe_words(layout));
+	block = json_pack("{s:s, s:o, s:I, s:o}", "kind", layout->kind, "labels",
+			  describe_labels(labels), "offset", (json_int_t)segment->next_offset,
+			  "words", describe_words(layout));
 	if (block == NULL || json_array_append_new(segment->blocks, block) != 0)
 		return no_memory(err);
 	grown[segment->count].offset = segment->next_offset;
-	segment->next_offset += (layout->octets + COUNTERS_ALIGN - 1) / COUNTERS_ALIGN * COUNTERS_ALIGN;
+	segment->next_offset +=
+		(layout->octets + COUNTERS_ALIGN - 1) / COUNTERS_ALIGN * COUNTERS_ALIGN;
 	return (int)segment->count++;
 }
 
 static char *
 render_description(struct segment *segment)
 {
-	json_t *root = json_pack("{s:i, s:I, s:o}", "version", 1, "tsc_hz", (json_int_t)segment->tsc_hz, "blocks",
-				 segment->blocks);
+	json_t *root = json_pack("{s:i, s:I, s:o}", "version", 1, "tsc_hz",
+				 (json_int_t)segment->tsc_hz, "blocks", segment->blocks);
 	char *text = json_dumps(root, JSON_COMPACT);
 
 	segment->blocks = NULL; /* stolen by root */
@@ -135,10 +138,12 @@ map_file(struct segment *segment, struct error *err)
 	void *base;
 
 	if (fd < 0)
-		return error_set(err, -errno, NULL, "counters file %s: %s", segment->path, strerror(errno));
+		return error_set(err, -errno, NULL, "counters file %s: %s", segment->path,
+				 strerror(errno));
 	if (ftruncate(fd, (off_t)segment->octets) != 0)
 		goto failed;
-	base = mmap(NULL, segment->octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	base = mmap(NULL, segment->octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+		    0);
 	if (base == MAP_FAILED)
 		goto failed;
 	close(fd);

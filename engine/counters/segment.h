@@ -28,8 +28,8 @@ struct segment_labels {
 int segment_create(struct segment **out, const char *path, uint64_t tsc_hz, struct error *err);
 
 /* Returns the block's index, or -ENOMEM with err set. Labels are copied. */
-int segment_plan(struct segment *segment, enum counters_kind kind, const struct segment_labels *labels,
-		 struct error *err);
+int segment_plan(struct segment *segment, enum counters_kind kind,
+		 const struct segment_labels *labels, struct error *err);
 
 /* Create the file (0600, replacing none: -EEXIST), size, map and describe it. All words are zero. */
 int segment_map(struct segment *segment, struct error *err);

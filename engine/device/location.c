@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SCHEMES                                                                                                 \
-	"a PCI address, ring:NAME, null:NAME, memif:SOCKET, vhost:SOCKET, virtio-user:SOCKET, tap:IFNAME, "      \
+#define SCHEMES \
+	"a PCI address, ring:NAME, null:NAME, memif:SOCKET, vhost:SOCKET, virtio-user:SOCKET, tap:IFNAME, " \
 	"af_packet:IFNAME, af_xdp:IFNAME, pcap:IN,OUT or vdev:ARGS"
 
 /* What follows the scheme, split at the first comma: "SOCKET,devargs". */
@@ -26,7 +26,8 @@ struct request {
 typedef int (*form_fn)(struct location *, const struct request *);
 
 static int
-form(struct location *out, const char *driver, unsigned int index, const char *args, const char *extra)
+form(struct location *out, const char *driver, unsigned int index, const char *args,
+     const char *extra)
 {
 	int n;
 
@@ -62,7 +63,8 @@ form_memif(struct location *out, const struct request *request)
 		snprintf(role, sizeof(role), ",role=%s",
 			 location_socket_is_listening(parts->value) ? "client" : "server");
 	snprintf(args, sizeof(args), "socket=%s%s%s", parts->value,
-		 strstr(parts->extra, "socket-abstract=") == NULL ? ",socket-abstract=no" : "", role);
+		 strstr(parts->extra, "socket-abstract=") == NULL ? ",socket-abstract=no" : "",
+		 role);
 	return form(out, "net_memif", request->index, args, parts->extra);
 }
 
@@ -86,7 +88,8 @@ form_virtio_user(struct location *out, const struct request *request)
 }
 
 static int
-form_interface(struct location *out, const char *driver, const char *args, const struct request *request)
+form_interface(struct location *out, const char *driver, const char *args,
+	       const struct request *request)
 {
 	if (strlen(request->parts->value) >= sizeof(out->interface))
 		return -ENAMETOOLONG;
@@ -117,7 +120,8 @@ form_af_xdp(struct location *out, const struct request *request)
 {
 	char args[300];
 
-	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", request->parts->value, request->queues);
+	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", request->parts->value,
+		 request->queues);
 	return form_interface(out, "net_af_xdp", args, request);
 }
 
@@ -129,8 +133,10 @@ form_pcap(struct location *out, const struct request *request)
 	char args[540];
 
 	snprintf(args, sizeof(args), "%s%s%s%s%s", in[0] != '\0' ? "rx_pcap=" : "", in,
-		 in[0] != '\0' && file[0] != '\0' ? "," : "", file[0] != '\0' ? "tx_pcap=" : "", file);
-	return in[0] == '\0' && file[0] == '\0' ? -EINVAL : form(out, "net_pcap", request->index, args, "");
+		 in[0] != '\0' && file[0] != '\0' ? "," : "", file[0] != '\0' ? "tx_pcap=" : "",
+		 file);
+	return in[0] == '\0' && file[0] == '\0' ? -EINVAL
+						: form(out, "net_pcap", request->index, args, "");
 }
 
 static int
@@ -208,7 +214,8 @@ find_form(struct location *out, const char *text, const char **rest)
 }
 
 int
-location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues, struct error *err)
+location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues,
+	       struct error *err)
 {
 	const char *rest;
 	struct parts parts;

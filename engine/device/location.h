@@ -26,8 +26,9 @@ enum location_kind {
 
 struct location {
 	enum location_kind kind;
-	char device[64];    /* EAL device name: "0000:03:00.0", "net_memif0" */
-	char args[512];     /* its arguments; "" for a ring, which is made from the engine's own rte_rings */
+	char device[64]; /* EAL device name: "0000:03:00.0", "net_memif0" */
+	char args
+		[512]; /* its arguments; "" for a ring, which is made from the engine's own rte_rings */
 	char interface[64]; /* kernel interface of tap, af_packet, af_xdp; else "" */
 };
 
@@ -35,7 +36,8 @@ struct location {
  * `index` makes the device name unique within this engine, `queues` is the larger of the port's Rx and Tx queue counts
  * (virtual devices are made with as many pairs). Fails with -EINVAL, text names the text and the valid forms.
  */
-int location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues, struct error *err);
+int location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues,
+		   struct error *err);
 
 /* True when a process on this machine listens on the UNIX socket `path` (looked up, not connected to). */
 bool location_socket_is_listening(const char *path);

@@ -108,9 +108,11 @@ port_awaits_peer(const struct port *port)
 uint64_t
 port_line_bps(const struct port *port)
 {
-	bool known = port->link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN && port->link.link_speed != 0;
+	bool known =
+		port->link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN && port->link.link_speed != 0;
 
-	if (!location_has_line(&port->location) || port->link.link_status != RTE_ETH_LINK_UP || !known)
+	if (!location_has_line(&port->location) || port->link.link_status != RTE_ETH_LINK_UP ||
+	    !known)
 		return 0;
 	return port->link.link_speed * MBPS;
 }

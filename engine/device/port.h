@@ -39,8 +39,8 @@ struct port {
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */
-int port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path,
-	      struct error *err);
+int port_open(struct port *port, const struct port_config *config, unsigned int index,
+	      const char *path, struct error *err);
 void port_close(struct port *port);
 
 /* Ask for the link again, waiting at most max_wait_ms until it is up. */
@@ -50,7 +50,8 @@ void port_link_wait(struct port *port, unsigned int max_wait_ms);
 void port_drain(const struct port *port);
 
 /* Write the device's own counters, less `base`, and the link's state. */
-void port_sample(struct port *port, const struct rte_eth_stats *base, struct port_counters *counters);
+void port_sample(struct port *port, const struct rte_eth_stats *base,
+		 struct port_counters *counters);
 
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);

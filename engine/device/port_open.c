@@ -38,27 +38,31 @@ open_ring(struct port *port, const char *path, struct error *err)
 {
 	const struct port_config *config = &port->config;
 	uint32_t count = config->rx_queues > 0 ? config->rx_queues : config->tx_queues;
-	uint32_t size = config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
+	uint32_t size =
+		config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
 	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
-	unsigned int flags = config->tx_queues > count ? RING_F_SC_DEQ : RING_F_SC_DEQ | RING_F_SP_ENQ;
+	unsigned int flags =
+		config->tx_queues > count ? RING_F_SC_DEQ : RING_F_SC_DEQ | RING_F_SP_ENQ;
 	struct where where;
 	char name[RTE_RING_NAMESIZE];
 	int port_id;
 
 	if (config->rx_queues > RING_QUEUES_MAX || config->tx_queues > RING_QUEUES_MAX)
-		return error_set(err, -EINVAL, key(&where, path, "tx_queues"),
-				 "%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
-				 config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
+		return error_set(
+			err, -EINVAL, key(&where, path, "tx_queues"),
+			"%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
+			config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "wr_%.16s_%hhu", port->location.device, (uint8_t)i);
 		rings[i] = rte_ring_create(name, rte_align32pow2(size + 1), SOCKET_ID_ANY, flags);
 		if (rings[i] == NULL)
-			return error_set(err, -rte_errno, key(&where, path, "location"), "ring %s: %s", name,
-					 rte_strerror(rte_errno));
+			return error_set(err, -rte_errno, key(&where, path, "location"),
+					 "ring %s: %s", name, rte_strerror(rte_errno));
 	}
 	for (uint32_t i = 0; i < config->tx_queues; i++)
 		tx[i] = rings[i % count];
-	port_id = rte_eth_from_rings(port->location.device, rings, config->rx_queues, tx, config->tx_queues, 0);
+	port_id = rte_eth_from_rings(port->location.device, rings, config->rx_queues, tx,
+				     config->tx_queues, 0);
 	if (port_id < 0)
 		return error_set(err, -rte_errno, key(&where, path, "location"), "ring port: %s",
 				 rte_strerror(rte_errno));
@@ -78,7 +82,8 @@ check_interface(const struct location *location, const char *path, struct error 
 	if (access(sysfs, F_OK) == 0)
 		return 0;
 	return error_set(err, -ENODEV, key(&where, path, "location"),
-			 "no network interface \"%s\" here; `ip link` lists them", location->interface);
+			 "no network interface \"%s\" here; `ip link` lists them",
+			 location->interface);
 }
 
 static int
@@ -95,38 +100,46 @@ probe_device(struct port *port, const char *path, struct error *err)
 	if (rte_eth_dev_get_port_by_name(location->device, &port->port_id) == 0)
 		return 0; /* probed by EAL */
 	if (location->kind == LOCATION_PCI)
-		return error_set(err, -ENODEV, key(&where, path, "location"),
-				 "%s is no device that DPDK may use: is it bound to vfio-pci? `wirerate doctor` and "
-				 "`dpdk-devbind.py --status` show it", location->device);
+		return error_set(
+			err, -ENODEV, key(&where, path, "location"),
+			"%s is no device that DPDK may use: is it bound to vfio-pci? `wirerate doctor` and "
+			"`dpdk-devbind.py --status` show it",
+			location->device);
 	code = rte_eal_hotplug_add("vdev", location->device, location->args);
 	if (code != 0 || rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
-		return error_set(err, code != 0 ? code : -ENODEV, key(&where, path, "location"),
-				 "DPDK could not open \"%s\" as %s,%s: %s; its reason is in the engine's log",
-				 port->config.location, location->device, location->args,
-				 code != 0 ? strerror(-code) : "no such driver");
+		return error_set(
+			err, code != 0 ? code : -ENODEV, key(&where, path, "location"),
+			"DPDK could not open \"%s\" as %s,%s: %s; its reason is in the engine's log",
+			port->config.location, location->device, location->args,
+			code != 0 ? strerror(-code) : "no such driver");
 	return 0;
 }
 
 static int
-check_queues(const struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+check_queues(const struct port *port, const struct rte_eth_dev_info *info, const char *path,
+	     struct error *err)
 {
 	const struct port_config *config = &port->config;
 	struct where where;
 
 	if (config->rx_queues > info->max_rx_queues)
-		return error_set(err, -EINVAL, key(&where, path, "rx_queues"),
-				 "%u Rx queues asked, %s (%s) has %u; use fewer Rx lcores in its map",
-				 config->rx_queues, config->location, info->driver_name, info->max_rx_queues);
+		return error_set(
+			err, -EINVAL, key(&where, path, "rx_queues"),
+			"%u Rx queues asked, %s (%s) has %u; use fewer Rx lcores in its map",
+			config->rx_queues, config->location, info->driver_name,
+			info->max_rx_queues);
 	if (config->tx_queues > info->max_tx_queues)
-		return error_set(err, -EINVAL, key(&where, path, "tx_queues"),
-				 "%u Tx queues asked, %s (%s) has %u; use fewer Tx lcores in its map",
-				 config->tx_queues, config->location, info->driver_name, info->max_tx_queues);
+		return error_set(
+			err, -EINVAL, key(&where, path, "tx_queues"),
+			"%u Tx queues asked, %s (%s) has %u; use fewer Tx lcores in its map",
+			config->tx_queues, config->location, info->driver_name,
+			info->max_tx_queues);
 	return 0;
 }
 
 static int
-check_descriptors(uint32_t asked, const struct rte_eth_desc_lim *limits, const char *name, const struct port *port,
-		  const char *path, struct error *err)
+check_descriptors(uint32_t asked, const struct rte_eth_desc_lim *limits, const char *name,
+		  const struct port *port, const char *path, struct error *err)
 {
 	uint32_t align = limits->nb_align > 0 ? limits->nb_align : 1;
 	uint32_t most = limits->nb_max > 0 ? limits->nb_max : UINT16_MAX;
@@ -134,21 +147,25 @@ check_descriptors(uint32_t asked, const struct rte_eth_desc_lim *limits, const c
 
 	if (asked == 0 || (asked >= limits->nb_min && asked <= most && asked % align == 0))
 		return 0;
-	return error_set(err, -EINVAL, key(&where, path, name), "%u descriptors asked, %s (%s) takes %u to %u%s",
-			 asked, port->config.location, port->driver, limits->nb_min, most,
+	return error_set(err, -EINVAL, key(&where, path, name),
+			 "%u descriptors asked, %s (%s) takes %u to %u%s", asked,
+			 port->config.location, port->driver, limits->nb_min, most,
 			 align > 1 ? " in multiples of its alignment" : "");
 }
 
 /* The default is fitted to the device; what the user asked for is taken as it is. */
 static int
-settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const char *path,
+		   struct error *err)
 {
 	const struct port_config *config = &port->config;
 	uint16_t rx = PORT_DESCRIPTORS_DEFAULT, tx = PORT_DESCRIPTORS_DEFAULT;
-	int code = check_descriptors(config->rx_descriptors, &info->rx_desc_lim, "rx_descriptors", port, path, err);
+	int code = check_descriptors(config->rx_descriptors, &info->rx_desc_lim, "rx_descriptors",
+				     port, path, err);
 
 	if (code == 0)
-		code = check_descriptors(config->tx_descriptors, &info->tx_desc_lim, "tx_descriptors", port, path, err);
+		code = check_descriptors(config->tx_descriptors, &info->tx_desc_lim,
+					 "tx_descriptors", port, path, err);
 	if (code != 0)
 		return code;
 	rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx, &tx);
@@ -187,8 +204,9 @@ settle_mtu(const struct port *port, const char *path, struct error *err)
 	if (wanted <= mtu)
 		return 0;
 	return error_set(err, -EINVAL, key(&where, path, "frame_size_max"),
-			 "frames of %u octets asked, %s (%s) takes %u at most (MTU %u)", port->config.frame_size_max,
-			 port->config.location, port->driver, frame_size_of_mtu(mtu), mtu);
+			 "frames of %u octets asked, %s (%s) takes %u at most (MTU %u)",
+			 port->config.frame_size_max, port->config.location, port->driver,
+			 frame_size_of_mtu(mtu), mtu);
 }
 
 /* AF_XDP sockets have both rings: its driver refuses a port with one direction only. */
@@ -213,13 +231,15 @@ create_rx_pool(struct port *port, const char *path, struct error *err)
 	if (port->rx_queues == 0)
 		return 0;
 	snprintf(name, sizeof(name), "wr_rx_%u", port->port_id);
-	port->rx_pool = rte_pktmbuf_pool_create(name, count, RTE_MIN(RX_POOL_CACHE, count / 2), 0, (uint16_t)room,
-						rte_eth_dev_socket_id(port->port_id));
+	port->rx_pool =
+		rte_pktmbuf_pool_create(name, count, RTE_MIN(RX_POOL_CACHE, count / 2), 0,
+					(uint16_t)room, rte_eth_dev_socket_id(port->port_id));
 	if (port->rx_pool != NULL)
 		return 0;
-	return error_set(err, -rte_errno, key(&where, path, "mbufs"),
-			 "no memory for %u mbufs (%u MiB): ask for fewer (-M) or give more hugepages", count,
-			 (uint32_t)((uint64_t)count * (room + sizeof(struct rte_mbuf)) >> 20));
+	return error_set(
+		err, -rte_errno, key(&where, path, "mbufs"),
+		"no memory for %u mbufs (%u MiB): ask for fewer (-M) or give more hugepages", count,
+		(uint32_t)((uint64_t)count * (room + sizeof(struct rte_mbuf)) >> 20));
 }
 
 static int
@@ -231,15 +251,17 @@ setup_queues(const struct port *port, const struct rte_eth_dev_info *info, uint6
 
 	tx.offloads = tx_offloads;
 	for (uint16_t q = 0; q < port->rx_queues && code == 0; q++)
-		code = rte_eth_rx_queue_setup(port->port_id, q, port->rx_descriptors, (unsigned int)socket, &rx,
-					      port->rx_pool);
+		code = rte_eth_rx_queue_setup(port->port_id, q, port->rx_descriptors,
+					      (unsigned int)socket, &rx, port->rx_pool);
 	for (uint16_t q = 0; q < port->tx_queues && code == 0; q++)
-		code = rte_eth_tx_queue_setup(port->port_id, q, port->tx_descriptors, (unsigned int)socket, &tx);
+		code = rte_eth_tx_queue_setup(port->port_id, q, port->tx_descriptors,
+					      (unsigned int)socket, &tx);
 	return code;
 }
 
 static int
-configure(struct port *port, const struct rte_eth_dev_info *info, const char *path, struct error *err)
+configure(struct port *port, const struct rte_eth_dev_info *info, const char *path,
+	  struct error *err)
 {
 	struct rte_eth_conf conf = {.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE}};
 	int code;
@@ -263,8 +285,10 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 	if (code == 0)
 		code = rte_eth_dev_start(port->port_id);
 	if (code != 0)
-		return error_set(err, code, path, "%s (%s) could not be configured: %s; its reason is in the engine's log",
-				 port->config.location, port->driver, strerror(-code));
+		return error_set(
+			err, code, path,
+			"%s (%s) could not be configured: %s; its reason is in the engine's log",
+			port->config.location, port->driver, strerror(-code));
 	port->started = true;
 	return 0;
 }
@@ -279,9 +303,9 @@ set_promiscuous(const struct port *port, const char *path, struct error *err)
 
 	if (code == 0 || code == -ENOTSUP)
 		return 0;
-	return error_set(err, code, key(&where, path, "promiscuous"), "%s (%s): promiscuous mode %s refused: %s",
-			 port->config.location, port->driver, port->config.promiscuous ? "on" : "off",
-			 strerror(-code));
+	return error_set(err, code, key(&where, path, "promiscuous"),
+			 "%s (%s): promiscuous mode %s refused: %s", port->config.location,
+			 port->driver, port->config.promiscuous ? "on" : "off", strerror(-code));
 }
 
 static int
@@ -291,8 +315,8 @@ check_and_start(struct port *port, const char *path, struct error *err)
 	int code = rte_eth_dev_info_get(port->port_id, &info);
 
 	if (code != 0)
-		return error_set(err, code, path, "%s: no device information: %s", port->config.location,
-				 strerror(-code));
+		return error_set(err, code, path, "%s: no device information: %s",
+				 port->config.location, strerror(-code));
 	snprintf(port->driver, sizeof(port->driver), "%s", info.driver_name);
 	port->max_rx_queues = info.max_rx_queues;
 	port->max_tx_queues = info.max_tx_queues;
@@ -307,7 +331,8 @@ check_and_start(struct port *port, const char *path, struct error *err)
 }
 
 int
-port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path, struct error *err)
+port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path,
+	  struct error *err)
 {
 	uint16_t queues = (uint16_t)RTE_MAX(RTE_MAX(config->rx_queues, config->tx_queues), 1u);
 	struct where where;

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_mempool.h>
 
-#define OPS_NAME "wirerate_owned"
+#define OPS_POPULATE "wirerate_populate"
+#define OPS_OWNED "wirerate_owned"
 
 struct frame_pool {
 	struct rte_mempool *mempool;
@@ -29,16 +31,24 @@ owned_free(struct rte_mempool *mempool)
 	(void)mempool;
 }
 
-/* Populating hands every object over once: those are recorded. All later calls are drivers' frees. */
+/* Populating a mempool hands every object over once: they are recorded. */
 static int
-owned_enqueue(struct rte_mempool *mempool, void *const *objects, unsigned int n)
+populate_enqueue(struct rte_mempool *mempool, void *const *objects, unsigned int n)
 {
 	struct frame_pool *pool = mempool->pool_data;
 
-	if (likely(pool->count == pool->capacity))
-		return 0;
 	for (unsigned int i = 0; i < n; i++)
 		pool->mbufs[pool->count++] = objects[i];
+	return 0;
+}
+
+/* A driver frees a frame that it has sent. HOT: once per frame with drivers that free one by one. */
+static int
+owned_enqueue(struct rte_mempool *mempool, void *const *objects, unsigned int n)
+{
+	(void)mempool;
+	(void)objects;
+	(void)n;
 	return 0;
 }
 
@@ -58,8 +68,17 @@ owned_count(const struct rte_mempool *mempool)
 	return mempool->size; /* "all free": rte_mempool_free and audits expect it */
 }
 
+static const struct rte_mempool_ops populate_ops = {
+	.name = OPS_POPULATE,
+	.alloc = owned_alloc,
+	.free = owned_free,
+	.enqueue = populate_enqueue,
+	.dequeue = owned_dequeue,
+	.get_count = owned_count,
+};
+
 static const struct rte_mempool_ops owned_ops = {
-	.name = OPS_NAME,
+	.name = OPS_OWNED,
 	.alloc = owned_alloc,
 	.free = owned_free,
 	.enqueue = owned_enqueue,
@@ -67,7 +86,19 @@ static const struct rte_mempool_ops owned_ops = {
 	.get_count = owned_count,
 };
 
+RTE_MEMPOOL_REGISTER_OPS(populate_ops);
 RTE_MEMPOOL_REGISTER_OPS(owned_ops);
+
+/* rte_mempool_set_ops_byname() refuses a populated pool, so the index is looked up in the same public table. */
+static int
+find_ops(const char *name)
+{
+	for (uint32_t i = 0; i < rte_mempool_ops_table.num_ops; i++) {
+		if (strcmp(rte_mempool_ops_table.ops[i].name, name) == 0)
+			return (int)i;
+	}
+	return -ENOENT;
+}
 
 static uint32_t
 data_room(uint32_t octets)
@@ -80,21 +111,23 @@ frame_pool_stride(uint32_t octets)
 {
 	struct rte_mempool_objsz size;
 
-	return rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + data_room(octets), 0, &size);
+	return rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + data_room(octets), 0,
+					 &size);
 }
 
 static int
 populate(struct frame_pool *pool, const char *name, uint32_t octets, int socket)
 {
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = (uint16_t)data_room(octets)};
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size =
+							   (uint16_t)data_room(octets)};
 	int code;
 
-	pool->mempool = rte_mempool_create_empty(name, pool->capacity,
-						 (unsigned int)sizeof(struct rte_mbuf) + data_room(octets), 0,
-						 sizeof(private), socket, 0);
+	pool->mempool = rte_mempool_create_empty(
+		name, pool->capacity, (unsigned int)sizeof(struct rte_mbuf) + data_room(octets), 0,
+		sizeof(private), socket, 0);
 	if (pool->mempool == NULL)
 		return -rte_errno;
-	code = rte_mempool_set_ops_byname(pool->mempool, OPS_NAME, pool);
+	code = rte_mempool_set_ops_byname(pool->mempool, OPS_POPULATE, pool);
 	if (code != 0)
 		return code;
 	rte_pktmbuf_pool_init(pool->mempool, &private);
@@ -102,12 +135,16 @@ populate(struct frame_pool *pool, const char *name, uint32_t octets, int socket)
 	if (code < 0)
 		return code;
 	rte_mempool_obj_iter(pool->mempool, rte_pktmbuf_init, NULL);
-	return pool->count == pool->capacity ? 0 : -ENOMEM;
+	code = find_ops(OPS_OWNED);
+	if (code < 0 || pool->count != pool->capacity)
+		return code < 0 ? code : -ENOMEM;
+	pool->mempool->ops_index = code;
+	return 0;
 }
 
 int
-frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uint32_t octets, int socket,
-		  struct error *err)
+frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uint32_t octets,
+		  int socket, struct error *err)
 {
 	struct frame_pool *pool = calloc(1, sizeof(*pool));
 	int code = -ENOMEM;
@@ -120,10 +157,12 @@ frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uin
 	}
 	if (code != 0) {
 		frame_pool_destroy(pool);
-		return error_set(err, code, NULL,
-				 "no memory for %u ready frames of %u octets (%u MiB): give the engine more memory "
-				 "(hugepages, or -m before --) or use fewer flows",
-				 count, octets, (uint32_t)((uint64_t)count * frame_pool_stride(octets) >> 20));
+		return error_set(
+			err, code, NULL,
+			"no memory for %u ready frames of %u octets (%u MiB): give the engine more memory "
+			"(hugepages, or -m before --) or use fewer flows",
+			count, octets,
+			(uint32_t)((uint64_t)count * frame_pool_stride(octets) >> 20));
 	}
 	*out = pool;
 	return 0;

@@ -26,8 +26,8 @@ struct frame_pool;
  * `count` mbufs with room for `octets` of frame (without FCS) behind the usual headroom, on NUMA node `socket`.
  * Must not be destroyed while a device may still hold its mbufs. -ENOMEM, -EEXIST.
  */
-int frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uint32_t octets, int socket,
-		      struct error *err);
+int frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uint32_t octets,
+		      int socket, struct error *err);
 void frame_pool_destroy(struct frame_pool *pool);
 
 /* The pool's mbufs in address order; owned by the pool. */

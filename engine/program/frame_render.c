@@ -36,7 +36,8 @@ frame_render(const struct stream_config *stream, uint64_t i, uint8_t *out)
 	for (uint32_t f = 0; f < stream->n_fields; f++) {
 		const struct field_config *field = &stream->fields[f];
 
-		store_big_endian(out + field->offset, field->first + field->step * (i % field->count), field->octets);
+		store_big_endian(out + field->offset,
+				 field->first + field->step * (i % field->count), field->octets);
 	}
 	for (uint32_t c = 0; c < stream->n_checksums; c++)
 		store_checksum(&stream->checksums[c], out);

@@ -43,16 +43,19 @@ render_mbuf(struct rte_mbuf *mbuf, const struct stream_config *stream, uint64_t 
 }
 
 int
-frame_ring_render(struct frame_ring *ring, const struct stream_config *stream, const struct task_config *task,
-		  struct rte_mbuf **mbufs, int socket, struct error *err)
+frame_ring_render(struct frame_ring *ring, const struct stream_config *stream,
+		  const struct task_config *task, struct rte_mbuf **mbufs, int socket,
+		  struct error *err)
 {
 	uint32_t length = frame_ring_length(stream, task->parts, task->burst);
 	uint32_t pointers = length + task->burst;
 
 	ring->length = length;
-	ring->frames = rte_malloc_socket("frames", pointers * sizeof(ring->frames[0]), RTE_CACHE_LINE_SIZE, socket);
+	ring->frames = rte_malloc_socket("frames", pointers * sizeof(ring->frames[0]),
+					 RTE_CACHE_LINE_SIZE, socket);
 	ring->octets_before =
-		rte_malloc_socket("octets", (pointers + 1) * sizeof(ring->octets_before[0]), RTE_CACHE_LINE_SIZE, socket);
+		rte_malloc_socket("octets", (pointers + 1) * sizeof(ring->octets_before[0]),
+				  RTE_CACHE_LINE_SIZE, socket);
 	if (ring->frames == NULL || ring->octets_before == NULL) {
 		frame_ring_free(ring);
 		return error_set(err, -ENOMEM, NULL, "no memory for a ring of %u frames", length);
@@ -62,7 +65,8 @@ frame_ring_render(struct frame_ring *ring, const struct stream_config *stream, c
 	ring->octets_before[0] = 0;
 	for (uint32_t i = 0; i < pointers; i++) {
 		ring->frames[i] = mbufs[i % length];
-		ring->octets_before[i + 1] = ring->octets_before[i] + rte_pktmbuf_pkt_len(ring->frames[i]) + FCS_OCTETS;
+		ring->octets_before[i + 1] =
+			ring->octets_before[i] + rte_pktmbuf_pkt_len(ring->frames[i]) + FCS_OCTETS;
 	}
 	return 0;
 }

@@ -13,8 +13,9 @@
 #include "config/config.h"
 
 struct frame_ring {
-	struct rte_mbuf **frames; /* length + burst pointers: the first `burst` are repeated at the end */
-	uint64_t *octets_before;  /* length + burst + 1 running sums of frame sizes with FCS */
+	struct rte_mbuf *
+		*frames; /* length + burst pointers: the first `burst` are repeated at the end */
+	uint64_t *octets_before; /* length + burst + 1 running sums of frame sizes with FCS */
 	uint32_t length;
 };
 
@@ -27,8 +28,9 @@ uint32_t frame_ring_length(const struct stream_config *stream, uint32_t parts, u
 /*
  * Render ring frames into mbufs[0…length), which become the ring's. Memory on NUMA node `socket`; -ENOMEM.
  */
-int frame_ring_render(struct frame_ring *ring, const struct stream_config *stream, const struct task_config *task,
-		      struct rte_mbuf **mbufs, int socket, struct error *err);
+int frame_ring_render(struct frame_ring *ring, const struct stream_config *stream,
+		      const struct task_config *task, struct rte_mbuf **mbufs, int socket,
+		      struct error *err);
 
 void frame_ring_free(struct frame_ring *ring);
 

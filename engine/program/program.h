@@ -39,8 +39,9 @@ struct program {
  * `number` makes names unique within the session; counters_path is where the segment goes. Errors name the path in the
  * parameters: unknown port or lcore, queue not configured, frame above the port's frame_size_max, no memory.
  */
-int program_create(struct program **out, const struct program_config *config, struct port *ports, uint32_t port_count,
-		   uint32_t number, const char *counters_path, struct error *err);
+int program_create(struct program **out, const struct program_config *config, struct port *ports,
+		   uint32_t port_count, uint32_t number, const char *counters_path,
+		   struct error *err);
 
 /* Launch the workers: they receive at once and send when program_start() says so. */
 int program_run(struct program *program, struct error *err);

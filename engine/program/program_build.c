@@ -81,7 +81,8 @@ plan_counters(struct build *build, struct error *err)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < program->port_count; p++) {
 		labels.port = program->ports[p].config.name;
-		build->block_of_port[p] = segment_plan(program->segment, COUNTERS_PORT, &labels, err);
+		build->block_of_port[p] =
+			segment_plan(program->segment, COUNTERS_PORT, &labels, err);
 		if (build->block_of_port[p] < 0)
 			return -ENOMEM;
 	}
@@ -100,7 +101,8 @@ bind_counters(struct build *build)
 
 	program->engine_counters = segment_block(program->segment, build->block_of_engine);
 	for (uint32_t p = 0; p < program->port_count; p++)
-		program->port_counters[p] = segment_block(program->segment, build->block_of_port[p]);
+		program->port_counters[p] =
+			segment_block(program->segment, build->block_of_port[p]);
 }
 
 /* One pool per port: its queues' frames come from one pool, as RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE demands. */
@@ -126,12 +128,13 @@ create_pool(struct build *build, uint32_t p, uint32_t number, struct error *err)
 	if (frames == 0)
 		return 0;
 	snprintf(name, sizeof(name), "wr_tx_%u_%u", number, p);
-	return frame_pool_create(&build->program->pools[p], name, frames, octets, port_socket(port), err);
+	return frame_pool_create(&build->program->pools[p], name, frames, octets, port_socket(port),
+				 err);
 }
 
 static int
-build_tx_task(struct build *build, struct tx_task *task, const struct task_config *config, int block, int socket,
-	      struct error *err)
+build_tx_task(struct build *build, struct tx_task *task, const struct task_config *config,
+	      int block, int socket, struct error *err)
 {
 	struct program *program = build->program;
 	const struct stream_config *stream = &build->config->streams[config->stream_index];
@@ -140,8 +143,9 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 	uint64_t hz = rte_get_tsc_hz();
 	int code;
 
-	code = frame_ring_render(&ring, stream, config, frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
-				 socket, err);
+	code = frame_ring_render(&ring, stream, config,
+				 frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p], socket,
+				 err);
 	if (code != 0)
 		return code;
 	build->mbufs_used[p] += ring.length;
@@ -153,21 +157,26 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
 	task->counters = segment_block(program->segment, block);
-	task->limit = !stream->has_frames ? UINT64_MAX
-					  : (stream->frames + config->parts - 1 - config->part) / config->parts;
+	task->limit = !stream->has_frames
+			      ? UINT64_MAX
+			      : (stream->frames + config->parts - 1 - config->part) / config->parts;
 	task->window_cycles = cycles_of_ns(stream->has_fps ? TX_WINDOW_NS : TX_STANDSTILL_NS, hz);
 	task->window_frames = UINT64_MAX;
 	if (!stream->has_fps)
 		return 0;
 	if (!pacing_init(&task->pacing, stream->fps, config->part, config->parts, hz))
-		return error_set(err, -EINVAL, NULL, "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
+		return error_set(err, -EINVAL, NULL,
+				 "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
 				 stream->name, stream->fps, (unsigned long)hz);
-	task->window_frames = (uint64_t)(stream->fps / config->parts * ((double)TX_WINDOW_NS / NS_PER_SECOND)) + 1;
+	task->window_frames =
+		(uint64_t)(stream->fps / config->parts * ((double)TX_WINDOW_NS / NS_PER_SECOND)) +
+		1;
 	return 0;
 }
 
 static void
-build_rx_task(struct build *build, struct rx_task *task, const struct task_config *config, int block)
+build_rx_task(struct build *build, struct rx_task *task, const struct task_config *config,
+	      int block)
 {
 	struct program *program = build->program;
 	int p = program_find_port(program->ports, program->port_count, config->port);
@@ -179,7 +188,8 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 }
 
 static int
-build_worker(struct build *build, struct worker *worker, uint32_t w, const int *block, struct error *err)
+build_worker(struct build *build, struct worker *worker, uint32_t w, const int *block,
+	     struct error *err)
 {
 	const struct worker_config *config = &build->config->workers[w];
 	int socket = (int)rte_lcore_to_socket_id(config->lcore), code = 0;
@@ -189,8 +199,10 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 	worker->traffic = &build->program->traffic;
 	worker->stall_cycles = cycles_of_ns(STALL_NS, rte_get_tsc_hz());
 	worker->counters = segment_block(build->program->segment, build->block_of_worker[w]);
-	worker->tx = rte_zmalloc_socket("tx tasks", slots * sizeof(worker->tx[0]), COUNTERS_ALIGN, socket);
-	worker->rx = rte_zmalloc_socket("rx tasks", slots * sizeof(worker->rx[0]), COUNTERS_ALIGN, socket);
+	worker->tx = rte_zmalloc_socket("tx tasks", slots * sizeof(worker->tx[0]), COUNTERS_ALIGN,
+					socket);
+	worker->rx = rte_zmalloc_socket("rx tasks", slots * sizeof(worker->rx[0]), COUNTERS_ALIGN,
+					socket);
 	if (worker->tx == NULL || worker->rx == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
@@ -199,7 +211,8 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 		if (task->kind == TASK_RX)
 			build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t]);
 		else
-			code = build_tx_task(build, &worker->tx[worker->tx_count++], task, block[t], socket, err);
+			code = build_tx_task(build, &worker->tx[worker->tx_count++], task, block[t],
+					     socket, err);
 	}
 	return code;
 }
@@ -233,7 +246,8 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 	program->ports = ports;
 	program->port_count = port_count;
 	program->worker_count = config->n_workers;
-	program->workers = rte_zmalloc("workers", config->n_workers * sizeof(program->workers[0]), COUNTERS_ALIGN);
+	program->workers = rte_zmalloc("workers", config->n_workers * sizeof(program->workers[0]),
+				       COUNTERS_ALIGN);
 	program->port_counters = calloc(port_count, sizeof(program->port_counters[0]));
 	program->port_base = calloc(port_count, sizeof(program->port_base[0]));
 	program->pools = calloc(port_count, sizeof(program->pools[0]));
@@ -243,8 +257,8 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 }
 
 int
-program_create(struct program **out, const struct program_config *config, struct port *ports, uint32_t port_count,
-	       uint32_t number, const char *counters_path, struct error *err)
+program_create(struct program **out, const struct program_config *config, struct port *ports,
+	       uint32_t port_count, uint32_t number, const char *counters_path, struct error *err)
 {
 	struct build build = {.config = config};
 	int code = program_check(config, ports, port_count, err);
@@ -256,12 +270,15 @@ program_create(struct program **out, const struct program_config *config, struct
 	build.block_of_task = calloc(count_tasks(config), sizeof(build.block_of_task[0]));
 	build.block_of_worker = calloc(config->n_workers, sizeof(build.block_of_worker[0]));
 	build.block_of_port = calloc(port_count, sizeof(build.block_of_port[0]));
-	if (build.program == NULL || build.program->workers == NULL || build.program->port_counters == NULL ||
-	    build.program->port_base == NULL || build.program->pools == NULL || build.mbufs_used == NULL ||
-	    build.block_of_task == NULL || build.block_of_worker == NULL || build.block_of_port == NULL)
+	if (build.program == NULL || build.program->workers == NULL ||
+	    build.program->port_counters == NULL || build.program->port_base == NULL ||
+	    build.program->pools == NULL || build.mbufs_used == NULL ||
+	    build.block_of_task == NULL || build.block_of_worker == NULL ||
+	    build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
-		code = segment_create(&build.program->segment, counters_path, rte_get_tsc_hz(), err);
+		code = segment_create(&build.program->segment, counters_path, rte_get_tsc_hz(),
+				      err);
 	if (code == 0)
 		code = build_all(&build, number, err);
 	free(build.mbufs_used);

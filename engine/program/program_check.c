@@ -28,33 +28,38 @@ check_lcore(uint32_t lcore, uint32_t worker, struct error *err)
 	if (!rte_lcore_is_enabled(lcore))
 		return error_set(err, -EINVAL, path, "lcore %u is not one of this engine's", lcore);
 	if (lcore == rte_get_main_lcore())
-		return error_set(err, -EINVAL, path, "lcore %u is the main lcore: it serves the control socket", lcore);
+		return error_set(err, -EINVAL, path,
+				 "lcore %u is the main lcore: it serves the control socket", lcore);
 	return 0;
 }
 
 static int
-check_frame_size(const struct stream_config *stream, const struct port *port, const char *path, struct error *err)
+check_frame_size(const struct stream_config *stream, const struct port *port, const char *path,
+		 struct error *err)
 {
 	uint32_t frame_size = stream->frame_len_no_fcs + FCS_OCTETS;
 
 	if (frame_size <= port->config.frame_size_max)
 		return 0;
-	return error_set(err, -EINVAL, path, "frames of %u octets (stream %s) on port %s, which was opened for %u",
+	return error_set(err, -EINVAL, path,
+			 "frames of %u octets (stream %s) on port %s, which was opened for %u",
 			 frame_size, stream->name, port->config.name, port->config.frame_size_max);
 }
 
 static int
-check_task(const struct program_config *config, const struct task_config *task, const struct port *ports,
-	   uint32_t port_count, const char *path, struct error *err)
+check_task(const struct program_config *config, const struct task_config *task,
+	   const struct port *ports, uint32_t port_count, const char *path, struct error *err)
 {
 	int index = program_find_port(ports, port_count, task->port);
 	uint32_t queues;
 
 	if (index < 0)
 		return error_set(err, -EINVAL, path, "no open port is called \"%s\"", task->port);
-	queues = task->kind == TASK_RX ? ports[index].config.rx_queues : ports[index].config.tx_queues;
+	queues = task->kind == TASK_RX ? ports[index].config.rx_queues
+				       : ports[index].config.tx_queues;
 	if (task->queue >= queues)
-		return error_set(err, -EINVAL, path, "queue %u: port %s was opened with %u %s queues", task->queue,
+		return error_set(err, -EINVAL, path,
+				 "queue %u: port %s was opened with %u %s queues", task->queue,
 				 task->port, queues, task->kind == TASK_RX ? "Rx" : "Tx");
 	if (task->kind == TASK_RX)
 		return 0;
@@ -62,7 +67,8 @@ check_task(const struct program_config *config, const struct task_config *task, 
 }
 
 int
-program_check(const struct program_config *config, const struct port *ports, uint32_t port_count, struct error *err)
+program_check(const struct program_config *config, const struct port *ports, uint32_t port_count,
+	      struct error *err)
 {
 	for (uint32_t w = 0; w < config->n_workers; w++) {
 		const struct worker_config *worker = &config->workers[w];

@@ -6,8 +6,8 @@
 #include "config/config.h"
 #include "device/port.h"
 
-int program_check(const struct program_config *config, const struct port *ports, uint32_t port_count,
-		  struct error *err);
+int program_check(const struct program_config *config, const struct port *ports,
+		  uint32_t port_count, struct error *err);
 
 /* Index of the port called name, or -1. */
 int program_find_port(const struct port *ports, uint32_t port_count, const char *name);

@@ -45,7 +45,9 @@ pacing_init(struct pacing *pacing, double fps, uint32_t part, uint32_t parts, ui
 static inline uint64_t
 pacing_frames_due(const struct pacing *pacing, uint64_t elapsed)
 {
-	return (uint64_t)(((unsigned __int128)elapsed * pacing->frames_per_cycle_q64 + pacing->phase_q64) >> 64);
+	return (uint64_t)(((unsigned __int128)elapsed * pacing->frames_per_cycle_q64 +
+			   pacing->phase_q64) >>
+			  64);
 }
 
 /* Cycles after the start at which frame k is due; exact to a cycle for 2^52 cycles (20 days at 2.5 GHz). */

@@ -75,14 +75,15 @@ tx_task_refused(struct tx_task *task, uint16_t count, uint64_t now)
 }
 
 static __rte_always_inline void
-tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t sent, uint64_t now, uint64_t after,
-		bool paced)
+tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t sent, uint64_t now,
+		uint64_t after, bool paced)
 {
 	struct tx_counters *counters = task->counters;
 	uint32_t first = task->position;
 
 	counter_add(&counters->frames, sent);
-	counter_add(&counters->octets, task->octets_before[first + sent] - task->octets_before[first]);
+	counter_add(&counters->octets,
+		    task->octets_before[first + sent] - task->octets_before[first]);
 	counter_add(&counters->bursts, 1);
 	counter_add(&counters->busy_cycles, after - now);
 	counter_set(&counters->last_tsc, after);
@@ -162,7 +163,8 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 		return now;
 	if (task->prefetch)
 		tx_task_prefetch(task);
-	sent = rte_eth_tx_burst(task->port_id, task->queue_id, (struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
+	sent = rte_eth_tx_burst(task->port_id, task->queue_id,
+				(struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
 				count);
 	if (unlikely(sent < count))
 		counter_add(&task->counters->bursts_short, 1);

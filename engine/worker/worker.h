@@ -44,13 +44,15 @@ struct tx_task {
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
-	bool prefetch;           /* the ring's mbufs exceed the second-level cache */
+	bool prefetch; /* the ring's mbufs exceed the second-level cache */
 	struct pacing pacing;
-	uint64_t limit;          /* frames to send in all; UINT64_MAX: no limit */
-	uint64_t done;           /* frames sent or given up */
-	uint64_t window_frames;  /* a backlog beyond this is past its time */
-	uint64_t window_cycles;  /* paced: the same as time; else how long a device may take nothing */
-	uint64_t refused_since;  /* not paced: clock since which the device takes nothing; 0: it does */
+	uint64_t limit;         /* frames to send in all; UINT64_MAX: no limit */
+	uint64_t done;          /* frames sent or given up */
+	uint64_t window_frames; /* a backlog beyond this is past its time */
+	uint64_t
+		window_cycles; /* paced: the same as time; else how long a device may take nothing */
+	uint64_t
+		refused_since; /* not paced: clock since which the device takes nothing; 0: it does */
 	struct tx_counters *counters;
 };
 

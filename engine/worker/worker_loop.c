@@ -41,8 +41,9 @@ poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 		return now;
 	for (uint32_t i = 0; i < worker->tx_count; i++) {
 		struct tx_task *task = &worker->tx[i];
-		bool paced = (needs & LOOP_TX_PACED) != 0 &&
-			     ((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
+		bool paced =
+			(needs & LOOP_TX_PACED) != 0 &&
+			((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
 
 		if (unlikely(task->counters->state != TASK_ACTIVE)) {
 			if (task->counters->state == TASK_DONE)
@@ -80,9 +81,9 @@ worker_loop(struct worker *worker, const uint32_t needs)
 	return 0;
 }
 
-#define DEFINE_LOOP(name, needs)                   \
-	static int name(void *worker)              \
-	{                                          \
+#define DEFINE_LOOP(name, needs) \
+	static int name(void *worker) \
+	{ \
 		return worker_loop(worker, needs); \
 	}
 

@@ -67,7 +67,8 @@ def _choose(settings: PerfSettings) -> LcoreMap:
 def _print_setup(settings: PerfSettings, lcore_map: LcoreMap, memory: Memory) -> None:
     if settings.default_location:
         print(
-            f"No device given: using {settings.locations[0]}, a ring in memory that sends back what it gets."
+            f"No device given: using {settings.locations[0]}, "
+            "a ring in memory that sends back what it gets."
         )
     mapped = {entry.port for entry in lcore_map.ports}
     for index, location in enumerate(settings.locations):
@@ -112,9 +113,7 @@ def _is_nic(settings: PerfSettings, plan: PortPlan) -> bool:
     return settings.locations[plan.index].needs_pci
 
 
-def _print_verbose(
-    engine: Engine, about: dict[str, Any], opened: Sequence[dict[str, Any]]
-) -> None:
+def _print_verbose(engine: Engine, about: dict[str, Any], opened: Sequence[dict[str, Any]]) -> None:
     print(
         f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
         f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, log {engine.log_path}",
@@ -133,10 +132,14 @@ def _watch(
     before = None
     with open_screen(quiet=settings.json) as screen:
         for tick, snapshot in enumerate(trial.watch()):
-            screen.show(perf_text.table(snapshot, before, plans, infos, settings, tick))
+            screen.show(
+                perf_text.table(snapshot, before, plans, infos=infos, settings=settings, tick=tick)
+            )
             before = snapshot
         if trial.final is not None and not settings.json and before is None:
-            screen.show(perf_text.table(trial.final, None, plans, infos, settings, 0))
+            screen.show(
+                perf_text.table(trial.final, None, plans, infos=infos, settings=settings, tick=0)
+            )
 
 
 def _report(
@@ -146,7 +149,7 @@ def _report(
     infos: dict[str, dict[str, Any]],
     about: dict[str, Any],
 ) -> int:
-    assert trial.final is not None  # noqa: S101 - watch() has ended
+    assert trial.final is not None
     results = port_results(trial.final, plans, settings.frame_size, settings.frames)
     verdict = judge(trial.final, results, interrupted=trial.interrupted, death=trial.death)
     if settings.json:

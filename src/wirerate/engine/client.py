@@ -57,5 +57,6 @@ class ControlClient:
         raise EngineRefusedError(text, path=path, errno_name=data.get("errno"))
 
     def close(self) -> None:
+        """Close the connection."""
         self._replies.close()
         self._socket.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The engine's counters, mapped read-only; the segment describes itself.
 
-Reading costs the engine nothing. A word is read whole; words of one burst may be a burst apart while
-workers run and are exact once they have stopped.
+Reading costs the engine nothing. A word is read whole; words of one burst may be a burst apart
+while workers run and are exact once they have stopped.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
+        """How many values were counted."""
         return sum(self.counts)
 
     def percentile(self, percent: float) -> float | None:
@@ -83,6 +84,7 @@ class Block:
         return value
 
     def histogram(self, name: str) -> Histogram:
+        """A copy of the histogram called name."""
         layout = self._layout[name]
         first = self._first + layout["word"]
         counts = tuple(self._words[first : first + layout["words"]])
@@ -106,8 +108,10 @@ class Counters:
         self.blocks = tuple(Block(block, self._words) for block in description["blocks"])
 
     def of_kind(self, kind: str) -> tuple[Block, ...]:
+        """All blocks of a kind: engine, port, worker, tx or rx."""
         return tuple(block for block in self.blocks if block.kind == kind)
 
     @property
     def engine(self) -> Block:
+        """The one block of the engine."""
         return self.of_kind("engine")[0]

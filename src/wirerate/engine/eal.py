@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """EAL arguments for an engine: lcores, memory, devices.
 
-Memory: free hugepages are used when there are enough (``--in-memory``: nothing is left behind, not even
-by kill -9), else ordinary pages (``--no-huge``), which every user has. The user's own EAL options win.
+Memory: free hugepages are used when there are enough (``--in-memory``: nothing is left behind, not
+even by kill -9), else ordinary pages (``--no-huge``), which every user has. The user's own EAL
+options win.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def choose_memory(need_octets: int, passthrough: Sequence[str], *, allow_hugepag
     free = free_hugepages_mib()
     if allow_hugepages and free >= need:
         return Memory(("--in-memory",), f"hugepages ({free} MiB free)")
-    return Memory(("--no-huge", "-m", str(need)), f"ordinary pages ({need} MiB); no hugepages needed")
+    return Memory(
+        ("--no-huge", "-m", str(need)), f"ordinary pages ({need} MiB); no hugepages needed"
+    )
 
 
 def _cpu_set(cpus: Collection[int]) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The engine as a child process: found, started, watched, ended.
 
-The engine's standard input is a pipe that nobody writes to: when this process dies, however, the pipe
-closes and the engine stops sending and exits. It runs in a session of its own, so that Ctrl-C in a
-terminal reaches this process only, which then ends the trial in good order.
+The engine's standard input is a pipe that nobody writes to: when this process dies, whatever the
+cause, the pipe closes and the engine stops sending and exits. It runs in a session of its own, so
+that Ctrl-C in a terminal reaches this process only, which then ends the trial in good order.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ class Engine:
 
     @property
     def log_path(self) -> Path:
+        """What the engine and DPDK print."""
         return self._directory.path / "engine.log"
 
     @property
@@ -86,13 +87,20 @@ class Engine:
 
     @property
     def pid(self) -> int:
+        """The engine's process id."""
         return self._running().pid
 
     def _launch(self, program: Path, eal_arguments: Sequence[str]) -> None:
-        command = [str(program), "--run-dir", str(self._directory.path), "--exit-on-stdin-eof", "--"]
+        command = [
+            str(program),
+            "--run-dir",
+            str(self._directory.path),
+            "--exit-on-stdin-eof",
+            "--",
+        ]
         command += [*eal_arguments, "--file-prefix", self.file_prefix]
         with self.log_path.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+            self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
 
@@ -159,6 +167,7 @@ class Engine:
         return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
 
     def alive(self) -> bool:
+        """Whether the process still runs."""
         return self._running().poll() is None
 
     def death(self) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The private directory of one run: control socket, counters, the engine's log.
 
-It lies on tmpfs (counters on a disk would be write-protected under the workers at every write-back),
-has mode 0700 and is locked while its owner lives, so that what a killed run left behind can be told
-from what another run is using, and is swept away by the next one.
+It lies on tmpfs (counters on a disk would be write-protected under the workers at every
+write-back), has mode 0700 and is locked while its owner lives, so that what a killed run left
+behind can be told from what another run is using, and is swept away by the next one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PREFIX = "wr-"
 
 
 def base_directory() -> Path:
-    """Where runs of this user live: WIRERATE_RUNTIME_DIR, /run/wirerate, or the user's own tmpfs."""
+    """Where this user's runs live: WIRERATE_RUNTIME_DIR, /run/wirerate or the user's own tmpfs."""
     asked = os.environ.get("WIRERATE_RUNTIME_DIR")
     if asked:
         return Path(asked)
@@ -33,7 +33,7 @@ def base_directory() -> Path:
 
 
 def dpdk_directory(file_prefix: str) -> Path:
-    """Where DPDK keeps its runtime files of a process with this ``--file-prefix`` (eal_filesystem.h)."""
+    """Where DPDK keeps runtime files of this ``--file-prefix`` (eal_filesystem.h)."""
     base = os.environ.get("RUNTIME_DIRECTORY")
     if base is None:
         base = "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
@@ -46,7 +46,7 @@ def _private(directory: Path) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = directory.lstat()
     except OSError as error:
-        text = f"run directory {directory}: {error.strerror}; set WIRERATE_RUNTIME_DIR to another place"
+        text = f"run directory {directory}: {error.strerror}; set WIRERATE_RUNTIME_DIR"
         raise HostSetupError(text) from error
     if not directory.is_dir() or directory.is_symlink() or status.st_uid != os.geteuid():
         text = f"run directory {directory} belongs to somebody else; set WIRERATE_RUNTIME_DIR"
@@ -68,9 +68,11 @@ class RunDirectory:
 
     @property
     def file_prefix(self) -> str:
+        """The name, unique on this machine."""
         return self.path.name
 
     def close(self) -> None:
+        """Remove the directory and DPDK's of the same name."""
         _remove(self.path)
         os.close(self._lock)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what `wirerate perf` was asked to what the engine is told (docs/design/0002-engine-interface.md).
+"""From what `wirerate perf` was asked to what the engine is told.
 
 Two steps, because rates in percent need the line rate that only an open port knows: `port_params`
-before, `make_program` after. Pure.
+before, `make_program` after. Both as docs/design/0002-engine-interface.md says. Pure.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def plan_ports(
         fps = settings.rate.to_fps(settings.frame_size, line_rate_bps) if entry.tx else None
         location = settings.locations[entry.port].text
         name = port_name(entry.port)
-        plans.append(
-            PortPlan(entry.port, name, location, entry.rx, entry.tx, line_rate_bps, fps)
-        )
+        plans.append(PortPlan(entry.port, name, location, entry.rx, entry.tx, line_rate_bps, fps))
     return tuple(plans)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `wirerate perf` shows: pktperf's rows per queue while it runs, a summary at the end. Pure text."""
+"""What `wirerate perf` shows: pktperf's rows per queue while it runs, then a summary. Pure text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SPINNER = "-\\|/"
 
 
 def header(tick: int) -> str:
-    """pktperf's first line, with its turning bar."""
+    """Pktperf's first line, with its turning bar."""
     return f"Port    : Rate Statistics per queue ({_SPINNER[tick % len(_SPINNER)]})"
 
 
@@ -38,6 +38,7 @@ def table(
     now: Snapshot,
     before: Snapshot | None,
     plans: Sequence[PortPlan],
+    *,
     infos: Mapping[str, Mapping[str, Any]],
     settings: PerfSettings,
     tick: int,
@@ -54,9 +55,7 @@ def table(
     return "\n".join(lines)
 
 
-def _link_line(
-    plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int
-) -> str:
+def _link_line(plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int) -> str:
     if plan.line_rate_bps is None:
         link = f"Link {'up' if info['link_up'] else 'down'}, no line rate"
         pps = "as the device takes them"
@@ -118,8 +117,8 @@ class _Rows:
         yield _cycles_row("TxCycle", self._cycles())
         device = self._now.device
         yield (
-            f"  RxMissed: {device.imissed:>12,}, ierr: {device.ierrors:,}, oerr: {device.oerrors:,}, "
-            f"RxNoMbuf: {device.rx_nombuf:,}"
+            f"  RxMissed: {device.imissed:>12,}, ierr: {device.ierrors:,}, "
+            f"oerr: {device.oerrors:,}, RxNoMbuf: {device.rx_nombuf:,}"
         )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where progress is shown: in place on a terminal, block after block into a pipe, nowhere for JSON."""
+"""Where progress is shown: in place on a terminal, block by block into a pipe, not with JSON."""
 
 from __future__ import annotations
 

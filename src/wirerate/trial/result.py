@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a trial measured, in the terms of RFC 2285 and RFC 1242.
 
-Rates are frames counted over the time in which they were counted: the offered load over the asked duration
-(or, when the trial ended early, up to the end of the last burst), the forwarding rate from the first to the last
-frame received.
+Rates are frames counted over the time in which they were counted: the offered load over the asked
+duration (or, when the trial ended early, up to the end of the last burst), the forwarding rate from
+the first to the last frame received.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Percentiles:
 class PortResult:
     """One port's figures.
 
-    ``intended_fps`` None = unpaced. ``frames_due`` are the frames that the schedule held in the time run
-    (sent + unsent when unpaced). ``seconds`` is the time over which ``offered_fps`` is taken.
+    ``intended_fps`` None = unpaced. ``frames_due`` are the frames the schedule held in the time
+    run (sent + unsent when unpaced). ``seconds`` is the time over which ``offered_fps`` is taken.
     """
 
     plan: PortPlan
@@ -77,8 +77,8 @@ def port_results(
 def _offered_cycles(snapshot: Snapshot, port: Port, plan: PortPlan, limit: int | None) -> float:
     """The time over which the offered load is taken [cycles].
 
-    The time run; or, when the port had a number of frames to send and has, the time they took: to the end of the
-    last burst, or paced to the end of the last frame's interval.
+    The time run; or, when the port had a number of frames to send and has, the time they took: to
+    the end of the last burst, or paced to the end of the last frame's interval.
     """
     handled = port.tx_frames + port.tx_frames_unsent
     if limit is not None and handled >= limit:

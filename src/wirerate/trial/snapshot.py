@@ -73,14 +73,17 @@ class Port:
 
     @property
     def rx_frames(self) -> int:
+        """Over all Rx queues."""
         return sum(queue.frames for queue in self.rx)
 
     @property
     def tx_frames(self) -> int:
+        """Over all Tx queues."""
         return sum(queue.frames for queue in self.tx)
 
     @property
     def tx_frames_unsent(self) -> int:
+        """Over all Tx queues."""
         return sum(queue.frames_unsent for queue in self.tx)
 
 
@@ -109,6 +112,7 @@ class Snapshot:
     workers: tuple[Worker, ...]
 
     def port(self, name: str) -> Port:
+        """The port called name."""
         return next(port for port in self.ports if port.name == name)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Can the result be believed? Everything that could be compared is compared; every doubt is put in words.
+"""Can the result be believed? All that can be compared is compared, each doubt put in words.
 
 A reason makes the trial invalid: a figure is not what it seems. A note does not: it explains.
 """
@@ -34,6 +34,7 @@ class Verdict:
 
     @property
     def valid(self) -> bool:
+        """No reason speaks against it."""
         return not self.reasons
 
     def __str__(self) -> str:
@@ -63,14 +64,15 @@ def _tx_reasons(port: PortResult, hz: int) -> Iterator[str]:
         yield "no frame was sent: the device took none"
     if port.tx_frames_unsent > 0 and port.intended_fps is None:
         yield (
-            f"the device stood still: {format_count(port.tx_frames_unsent)} frames were given up after "
-            "it had taken none for 0.1 s each time"
+            f"the device stood still: {format_count(port.tx_frames_unsent)} frames were given up, "
+            "after it had taken none for 0.1 s each time"
         )
     elif port.tx_frames_unsent > 0:
         share = 100 * port.tx_frames_unsent / max(1, port.frames_due)
         yield (
-            f"load not offered: {format_count(port.tx_frames_unsent)} of {format_count(port.frames_due)} "
-            f"frames ({share:.3g} %) were due but not taken by the device in time"
+            f"load not offered: {format_count(port.tx_frames_unsent)} of "
+            f"{format_count(port.frames_due)} frames ({share:.3g} %) were due but not taken by the "
+            "device in time"
         )
     yield from _load_reasons(port)
     if port.overrun_cycles > 2 * _WINDOW_S * hz:
@@ -86,15 +88,16 @@ def _load_reasons(port: PortResult) -> Iterator[str]:
     error = port.offered_fps / port.intended_fps - 1
     if abs(error) > LOAD_TOLERANCE:
         yield (
-            f"offered load {format_engineering(port.offered_fps, 'fps')} is {100 * error:+.3g} % off "
-            f"the intended {format_engineering(port.intended_fps, 'fps')}"
+            f"offered load {format_engineering(port.offered_fps, 'fps')} is {100 * error:+.3g} % "
+            f"off the intended {format_engineering(port.intended_fps, 'fps')}"
         )
 
 
 def _rx_reasons(port: PortResult) -> Iterator[str]:
     device = port.device
     if device.imissed > 0:
-        yield f"receiver dropped {format_count(device.imissed)} frames: no free Rx descriptor (RxMissed)"
+        missed = format_count(device.imissed)
+        yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
     if device.rx_nombuf > 0:
         yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
     if device.ierrors > 0:
@@ -121,17 +124,15 @@ def _device_reasons(port: PortResult) -> Iterator[str]:
         yield f"the link changed {device.link_changes} times"
 
 
-def _notes(
-    snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool
-) -> Iterator[str]:
+def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool) -> Iterator[str]:
     if interrupted:
         yield "stopped by the user"
     for worker in snapshot.workers:
         longest = worker.stall_max_cycles / snapshot.tsc_hz
         if longest > _GAP_NOTE_S:
             yield (
-                f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over 0.1 ms, "
-                f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
+                f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over "
+                f"0.1 ms, {1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
             )
     if any(port.plan.tx_lcores and port.intended_fps is None for port in ports):
         yield "no rate was asked for: the offered load is what the device took"

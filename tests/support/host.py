@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tests need of the machine: skip reasons, network namespaces, testpmd, tshark."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MTU = 1500
+CPUS = sorted(os.sched_getaffinity(0))
+ONE = str(CPUS[-1])
+"""An lcore that every machine has."""
+TWO = ",".join(str(cpu) for cpu in CPUS[-2:])
+"""Two lcores, where there are two."""
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0
+
+
+needs_root = pytest.mark.skipif(not is_root(), reason="needs root")
+needs_two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs, for two lcores")
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    """Skip, and say so, where a program is missing."""
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+def free_hugepages_mib() -> int:
+    total = 0
+    for directory in Path("/sys/kernel/mm/hugepages").glob("hugepages-*kB"):
+        free = int((directory / "free_hugepages").read_text())
+        total += free * int(directory.name.removeprefix("hugepages-").removesuffix("kB")) // 1024
+    return total
+
+
+def run(*words: str) -> str:
+    """Run a tool that has to succeed; its output."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, f"{' '.join(words)}: {done.stderr}"
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A veth pair in a namespace of its own; ``inside`` goes before a command that is to see it."""
+
+    namespace: str
+    left: str
+    right: str
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        return ("ip", "netns", "exec", self.namespace)
+
+    def mtu(self, interface: str) -> int:
+        return int(run(*self.inside, "cat", f"/sys/class/net/{interface}/mtu"))
+
+
+@contextmanager
+def wire() -> Iterator[Wire]:
+    """A silent wire: no IPv6, no ARP, nothing on it but what a test sends."""
+    made = Wire(f"wr-{secrets.token_hex(4)}", "wr-left", "wr-right")
+    run("ip", "netns", "add", made.namespace)
+    try:
+        ip = ("ip", "-n", made.namespace, "link")
+        run(*ip, "add", made.left, "mtu", str(MTU), "type", "veth", "peer", made.right)
+        for name in (made.left, made.right):
+            setting = f"net.ipv6.conf.{name}.disable_ipv6=1"
+            run(*made.inside, "sysctl", "-qw", setting)
+            run(*ip, "set", name, "arp", "off", "mtu", str(MTU), "up")
+        yield made
+    finally:
+        run("ip", "netns", "del", made.namespace)
+
+
+@contextmanager
+def testpmd(*arguments: str) -> Iterator[None]:
+    """A testpmd that waits at its prompt and does not forward. ``arguments``: EAL's."""
+    prefix = f"wr-peer-{secrets.token_hex(4)}"
+    cpu = CPUS[0]
+    words = ["dpdk-testpmd", "--lcores", f"0@{cpu},1@{cpu}", "--no-pci", "--in-memory", "--no-huge"]
+    words += ["-m", "128", "--file-prefix", prefix, *arguments]
+    words += ["--", "--interactive", "--total-num-mbufs=4096"]
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("Done"):
+                break
+        else:
+            text = "testpmd did not start:\n" + "".join(lines)
+            raise AssertionError(text)
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+        shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
+
+
+def tshark(file: Path, fields: Sequence[str], display_filter: str = "") -> list[tuple[str, ...]]:
+    """Fields of every frame of a capture that passes the filter, checksums validated."""
+    words = ["tshark", "-n", "-r", str(file), "-T", "fields", "-E", "separator=/t"]
+    for protocol in ("ip", "udp", "tcp"):
+        words += ["-o", f"{protocol}.check_checksum:TRUE"]
+    words += ["-o", "tcp.analyze_sequence_numbers:FALSE"]
+    for name in fields:
+        words += ["-e", name]
+    if display_filter:
+        words += ["-Y", display_filter]
+    return [tuple(line.split("\t")) for line in run(*words).splitlines()]

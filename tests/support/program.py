@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program `wirerate`: run it, start it, read its result, and see what it has left behind.
+
+Every test gets run directories of its own, so that what it leaves can be told from what other runs
+on this machine are using.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+COMMAND = (sys.executable, "-m", "wirerate.cli.main")
+_HUGEPAGES = Path("/dev/hugepages")
+_TRIES = 3
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Standard output as one JSON document."""
+        result: dict[str, Any] = json.loads(self.out)
+        return result
+
+    def refused(self, *parts: str, code: int = 2) -> None:
+        """Exactly one line on stderr, with these parts in it, and this exit code."""
+        assert self.code == code, f"exit code {self.code}: {self.err}"
+        lines = self.err.splitlines()
+        assert len(lines) == 1, f"not one line: {self.err!r}"
+        assert lines[0].startswith("wirerate: error: "), self.err
+        assert "Traceback" not in self.out + self.err
+        for part in parts:
+            assert part in lines[0], f"{part!r} is not in {lines[0]!r}"
+
+
+def wait_for(what: str, check: Callable[[], Any], timeout_s: float = 20.0) -> Any:
+    """Poll until check returns something true, and return that; fail naming what was awaited."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        found = check()
+        if found:
+            return found
+        time.sleep(0.01)
+    text = f"waited {timeout_s:.0f} s in vain for {what}"
+    raise AssertionError(text)
+
+
+def processes_naming(text: str) -> list[int]:
+    """Live processes whose command line contains text."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (directory / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if text.encode() in line and int(directory.name) != os.getpid():
+            found.append(int(directory.name))
+    return found
+
+
+def gone(pid: int) -> bool:
+    """The process has ended, be it that its parent has not noticed yet."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"
+
+
+def _hugepage_files() -> set[Path]:
+    return set(_HUGEPAGES.glob("wr-*")) if os.access(_HUGEPAGES, os.R_OK) else set()
+
+
+class Running:
+    """A run in progress."""
+
+    def __init__(self, process: subprocess.Popen[str], program: Program) -> None:
+        self._process = process
+        self._program = program
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def finish(self, timeout_s: float = _TIMEOUT_S) -> Run:
+        """Wait for the end."""
+        out, err = self._process.communicate(timeout=timeout_s)
+        return Run(self._process.returncode, out, err)
+
+    def over(self) -> bool:
+        return self._process.poll() is not None
+
+    def engine_pid(self) -> int:
+        """The engine's process, once it is there."""
+        path = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        children: list[str] = wait_for("the engine", lambda: path.read_text().split())
+        return int(children[0])
+
+    def directory(self) -> Path:
+        """The run directory; the sandbox's only one."""
+        directories: list[Path] = wait_for("a run directory", self._program.run_directories)
+        return directories[0]
+
+    def sending(self) -> Path:
+        """Wait until a program runs; the run directory."""
+        directory = self.directory()
+        wait_for("counters", lambda: list(directory.glob("counters-*")))
+        time.sleep(0.3)
+        return directory
+
+    def end(self) -> None:
+        """Make sure that nothing runs any more, whatever the test did."""
+        if not self.over():
+            self._process.kill()
+        self._process.communicate()
+
+
+@dataclass
+class Program:
+    """`wirerate` with run directories below ``root``; ``prefix`` goes before every command."""
+
+    root: Path
+    prefix: tuple[str, ...] = ()
+    command: tuple[str, ...] = COMMAND
+    environment: dict[str, str] = field(default_factory=dict)
+    _hugepages_before: set[Path] = field(default_factory=_hugepage_files)
+
+    def _env(self) -> dict[str, str]:
+        ours = {"WIRERATE_RUNTIME_DIR": str(self.root / "run"), "RUNTIME_DIRECTORY": str(self.root)}
+        return {**os.environ, **ours, "TERM": "xterm", **self.environment}
+
+    def words(self, arguments: Sequence[str]) -> list[str]:
+        return [*self.prefix, *self.command, *arguments]
+
+    def run(self, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Run:
+        """Run to the end."""
+        done = subprocess.run(
+            self.words(arguments),
+            env=self._env(),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    @contextmanager
+    def start(self, *arguments: str) -> Iterator[Running]:
+        """Start, and at the end of the block make sure that it is gone."""
+        process = subprocess.Popen(
+            self.words(arguments),
+            env=self._env(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running = Running(process, self)
+        try:
+            yield running
+        finally:
+            running.end()
+
+    def measure(self, *arguments: str) -> dict[str, Any]:
+        """`wirerate perf … --json`, valid or not; the document."""
+        done = self.run("perf", *arguments, "--json")
+        assert (done.code, done.err) == (0, ""), f"exit code {done.code}: {done.err}"
+        return done.document
+
+    def valid(self, *arguments: str) -> dict[str, Any]:
+        """Like measure, but valid; again, and said so, when this machine was too busy to send."""
+        for left in reversed(range(_TRIES)):
+            document = self.measure(*arguments)
+            reasons = document["verdict"]["reasons"]
+            if not reasons:
+                return document
+            assert left > 0, reasons
+            assert all(map(_is_noise, reasons)), reasons
+            print("measured again, the machine was busy:", *reasons, sep="\n  ")
+        raise AssertionError
+
+    def run_directories(self) -> list[Path]:
+        return sorted((self.root / "run").glob("wr-*"))
+
+    def leftovers(self) -> list[str]:
+        """Processes, run directories, DPDK's runtime files and hugepage files of ended runs."""
+        left = [f"process {pid}" for pid in processes_naming(str(self.root)) if not gone(pid)]
+        left += [str(path) for path in self.run_directories()]
+        left += [str(path) for path in (self.root / "dpdk").glob("*")]
+        left += [str(path) for path in _hugepage_files() - self._hugepages_before]
+        return left
+
+
+def _is_noise(reason: str) -> bool:
+    """A busy machine stopped the engine for longer than the device can buffer."""
+    return "load not offered" in reason or "frames were given up" in reason
+
+
+@contextmanager
+def sandbox() -> Iterator[Program]:
+    """A program with fresh run directories on tmpfs; fails when anything is left in them."""
+    root = Path(tempfile.mkdtemp(prefix="wr-test-", dir="/dev/shm"))
+    program = Program(root)
+    try:
+        yield program
+        left = program.leftovers()
+        assert not left, f"left behind: {left}"
+    finally:
+        for pid in processes_naming(str(root)):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def port(document: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    """A port's part of the document."""
+    found: dict[str, Any] = document["ports"][index]
+    return found
+
+
+def adds_up(figures: dict[str, Any]) -> None:
+    """Sum of queues = port = the device's own counters, in frames and octets."""
+    for way, own in (("tx", "opackets"), ("rx", "ipackets")):
+        frames = sum(queue["frames"] for queue in figures[f"{way}_queues"])
+        octets = sum(queue["octets"] for queue in figures[f"{way}_queues"])
+        assert frames == figures[f"{way}_frames"] == figures["device"][own], way
+        assert octets == figures[f"{way}_octets"], way
+        assert octets == frames * figures["frame_size_octets"], way
