@@ -42,7 +42,7 @@ form_ring(struct location *out, const struct request *request)
 	/* librte_net_ring prefixes net_ring_ itself; rte_ring names have 29 characters at most. */
 	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
 
-	return n <= 16 && request->parts->extra[0] == '\0' ? 0 : -ENAMETOOLONG;
+	return n <= 20 && request->parts->extra[0] == '\0' ? 0 : -ENAMETOOLONG;
 }
 
 static int

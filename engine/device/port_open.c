@@ -53,7 +53,7 @@ open_ring(struct port *port, const char *path, struct error *err)
 			"%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
 			config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "wr_%.16s_%hhu", port->location.device, (uint8_t)i);
+		snprintf(name, sizeof(name), "wr_%.20s_%hhu", port->location.device, (uint8_t)i);
 		rings[i] = rte_ring_create(name, rte_align32pow2(size + 1), SOCKET_ID_ANY, flags);
 		if (rings[i] == NULL)
 			return error_set(err, -rte_errno, key(&where, path, "location"),

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from wirerate.cli.perf_args import PerfSettings
     from wirerate.engine.eal import Memory
     from wirerate.plan.perf_plan import PortPlan
+    from wirerate.plan.perf_settings import PerfSettings
 
 _NS_PER_S = 1_000_000_000
 

@@ -11,14 +11,14 @@ import argparse
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.errors import PlanError
-from wirerate.plan.eal_args import EalRequest, parse_eal_args
-from wirerate.plan.frames import FLOWS_MAX, FrameSpec, Protocol
+from wirerate.plan.eal_args import parse_eal_args
+from wirerate.plan.frames import FLOWS_MAX, Protocol
 from wirerate.plan.lcore_map import LcoreMap, parse_maps
 from wirerate.plan.location import Location, parse_location
+from wirerate.plan.perf_settings import DEFAULT_LOCATION, PerfSettings
 from wirerate.units import (
     FRAME_SIZE_JUMBO,
     FRAME_SIZE_MAX,
@@ -40,9 +40,6 @@ DESCRIPTORS_MAX = 65535
 FRAMES_MAX = (1 << 63) - 1
 PERIOD_MIN_NS = 10_000_000
 PERIOD_MAX_NS = 3_600_000_000_000
-
-DEFAULT_LOCATION = parse_location("ring:wirerate")
-"""A ring in memory: what is used when no device is given."""
 
 USAGE = "wirerate perf [EAL OPTIONS --] [OPTIONS] [LOCATION...]"
 
@@ -84,54 +81,6 @@ examples:
 exit codes:
   0 measured, 2 wrong options, 3 the host is not ready (see wirerate doctor), 4 the engine died
 """
-
-
-@dataclass(frozen=True)
-class PerfSettings:
-    """What `wirerate perf` was asked to do; checked as far as that goes without a device.
-
-    ``lcores`` are the ones that maps may use, ``lcore_map`` is None when wirerate is to choose.
-    ``rate`` is per port, over all its queues; ``line_rate_bps`` None = what the device reports.
-    ``duration_ns`` None = until interrupted, ``frames`` None = no limit per port. ``flows`` are
-    distinct 5-tuples per port. ``mbufs`` are the receive mbufs of a port.
-    """
-
-    locations: tuple[Location, ...]
-    eal: EalRequest
-    lcores: tuple[int, ...]
-    lcore_map: LcoreMap | None
-    burst: int
-    frame_size: int
-    rate: Rate
-    line_rate_bps: int | None
-    rx_descriptors: int
-    tx_descriptors: int
-    mbufs: int
-    period_ns: int
-    duration_ns: int | None
-    frames: int | None
-    flows: int
-    protocol: Protocol
-    promiscuous: bool
-    jumbo: bool
-    verbose: bool
-    json: bool
-
-    @property
-    def default_location(self) -> bool:
-        """No device was given: the one location is wirerate's own choice."""
-        return self.locations == (DEFAULT_LOCATION,)
-
-    @property
-    def frame_size_max(self) -> int:
-        """Largest frame that ports are opened for [octets, with FCS]."""
-        return max(self.frame_size, FRAME_SIZE_JUMBO if self.jumbo else FRAME_SIZE_ORDINARY)
-
-    def frame_spec(
-        self, port: int, *, src_mac: str | None = None, dst_mac: str | None = None
-    ) -> FrameSpec:
-        """Return what port number ``port`` sends, with other Ethernet addresses if given."""
-        return FrameSpec(self.frame_size, self.protocol, self.flows, port, src_mac, dst_mac)
 
 
 def add_parser(

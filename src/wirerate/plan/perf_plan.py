@@ -15,8 +15,8 @@ from wirerate.plan.frames import make_stream
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wirerate.cli.perf_args import PerfSettings
     from wirerate.plan.lcore_map import LcoreMap
+    from wirerate.plan.perf_settings import PerfSettings
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ def _port(result: PortResult, port: Port, info: Mapping[str, Any], hz: int) -> d
         "tx_frames": result.tx_frames,
         "tx_octets": result.tx_octets,
         "tx_frames_unsent": result.tx_frames_unsent,
+        "tx_bursts_short": result.tx_bursts_short,
         "rx_frames": result.rx_frames,
         "rx_octets": result.rx_octets,
         "cycles_per_frame": result.cycles_per_frame,

@@ -18,8 +18,8 @@ from wirerate.units import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from wirerate.cli.perf_args import PerfSettings
     from wirerate.plan.perf_plan import PortPlan
+    from wirerate.plan.perf_settings import PerfSettings
     from wirerate.trial.result import Percentiles, PortResult
     from wirerate.trial.snapshot import Port, Snapshot, TxQueue
     from wirerate.trial.verdict import Verdict

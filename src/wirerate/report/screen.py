@@ -62,6 +62,7 @@ class _InPlace:
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
+        print()
 
 
 def open_screen(*, quiet: bool) -> Screen:

@@ -46,6 +46,7 @@ class PortResult:
     tx_frames: int
     tx_octets: int
     tx_frames_unsent: int
+    tx_bursts_short: int
     offered_fps: float
     seconds: float
     rx_frames: int
@@ -107,6 +108,7 @@ def _port_result(
         tx_frames=tx_frames,
         tx_octets=sum(queue.octets for queue in port.tx),
         tx_frames_unsent=port.tx_frames_unsent,
+        tx_bursts_short=sum(queue.bursts_short for queue in port.tx),
         offered_fps=tx_frames * hz / cycles if cycles > 0 else 0.0,
         seconds=cycles / hz,
         rx_frames=port.rx_frames,

@@ -69,10 +69,15 @@ def _tx_reasons(port: PortResult, hz: int) -> Iterator[str]:
         )
     elif port.tx_frames_unsent > 0:
         share = 100 * port.tx_frames_unsent / max(1, port.frames_due)
+        why = (
+            "the device did not take them in time"
+            if port.tx_bursts_short > 0
+            else "their lcore was too slow or was taken away for longer than 10 ms"
+        )
         yield (
             f"load not offered: {format_count(port.tx_frames_unsent)} of "
-            f"{format_count(port.frames_due)} frames ({share:.3g} %) were due but not taken by the "
-            "device in time"
+            f"{format_count(port.frames_due)} frames that were due ({share:.3g} %) "
+            f"were not sent: {why}"
         )
     yield from _load_reasons(port)
     if port.overrun_cycles > 2 * _WINDOW_S * hz:
