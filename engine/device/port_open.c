@@ -185,28 +185,48 @@ configure_rss(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
 	conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & wanted;
 }
 
+/* An interface of the kernel belongs to somebody else; its settings stay as they are. */
+static bool
+is_kernels_own(const struct location *location)
+{
+	return location->kind == LOCATION_AF_PACKET || location->kind == LOCATION_AF_XDP;
+}
+
+/* In memory or into a file any size passes; the MTU these drivers report is ethdev's default. */
+static bool
+has_no_mtu(const struct location *location)
+{
+	return location->kind == LOCATION_RING || location->kind == LOCATION_NULL ||
+	       location->kind == LOCATION_PCAP;
+}
+
 /*
- * Raise the device's MTU when a frame would not fit. Drivers disagree on refusing: some take any value, some do not
- * support the call; what counts is the MTU they report afterwards.
+ * Raise the device's MTU when a frame would not fit. Drivers disagree on refusing: some take any
+ * value, some do not support the call; what counts is the MTU they report afterwards.
  */
 static int
 settle_mtu(const struct port *port, const char *path, struct error *err)
 {
 	uint32_t wanted = mtu_of_frame_size(port->config.frame_size_max);
+	bool kernels_own = is_kernels_own(&port->location);
 	struct where where;
 	uint16_t mtu = 0;
 
-	rte_eth_dev_get_mtu(port->port_id, &mtu);
-	if (wanted <= mtu)
+	if (has_no_mtu(&port->location))
 		return 0;
-	rte_eth_dev_set_mtu(port->port_id, (uint16_t)wanted);
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	if (wanted > mtu && !kernels_own) {
+		rte_eth_dev_set_mtu(port->port_id, (uint16_t)wanted);
+		rte_eth_dev_get_mtu(port->port_id, &mtu);
+	}
 	if (wanted <= mtu)
 		return 0;
 	return error_set(err, -EINVAL, key(&where, path, "frame_size_max"),
-			 "frames of %u octets asked, %s (%s) takes %u at most (MTU %u)",
+			 "frames of %u octets asked, %s (%s) takes %u at most (MTU %u)%s%s",
 			 port->config.frame_size_max, port->config.location, port->driver,
-			 frame_size_of_mtu(mtu), mtu);
+			 frame_size_of_mtu(mtu), mtu,
+			 kernels_own ? "; `ip link set mtu` raises it on " : "",
+			 kernels_own ? port->location.interface : "");
 }
 
 /* AF_XDP sockets have both rings: its driver refuses a port with one direction only. */

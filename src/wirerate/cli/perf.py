@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.cli import perf_args
 from wirerate.engine.eal import choose_memory, eal_arguments
 from wirerate.engine.process import Engine
+from wirerate.engine.run_dir import lcores_in_use
 from wirerate.errors import ExitCode
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.lcore_map import LcoreMap, choose_map
@@ -24,7 +25,7 @@ from wirerate.trial.verdict import judge
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from wirerate.engine.eal import Memory
     from wirerate.plan.perf_plan import PortPlan
@@ -45,7 +46,11 @@ def add_parser(
 def run(args: argparse.Namespace) -> int:
     """Measure and report; 0 whenever something was measured, 4 when the engine died."""
     settings = perf_args.settings_from_args(args)
-    lcore_map = settings.lcore_map or _choose(settings)
+    busy = lcores_in_use()
+    lcore_map = settings.lcore_map or _choose(settings, busy)
+    shared = sorted(busy.intersection(lcore_map.lcores))
+    if shared:
+        print(f"wirerate: warning: another run polls on lcore {shared} too", file=sys.stderr)
     memory = choose_memory(
         memory_octets(settings, lcore_map), settings.eal.passthrough, allow_hugepages=True
     )
@@ -55,13 +60,16 @@ def run(args: argparse.Namespace) -> int:
     words = eal_arguments(used, lcore_map.lcores, memory, settings.eal.passthrough)
     if settings.verbose:
         print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with Engine(words) as engine:
+    with Engine(words, lcore_map.lcores) as engine:
         return _measure(engine, settings, lcore_map)
 
 
-def _choose(settings: PerfSettings) -> LcoreMap:
+def _choose(settings: PerfSettings, busy: Collection[int]) -> LcoreMap:
+    """A map without the lcores that other runs poll on, if any are left beside the control CPU."""
     nodes = [pci_node(location) for location in settings.locations]
-    return choose_map(nodes, settings.lcores, cpu_nodes(), control=settings.eal.main_lcore)
+    idle = [lcore for lcore in settings.lcores if lcore not in busy]
+    lcores = idle if len(idle) > 1 else settings.lcores
+    return choose_map(nodes, lcores, cpu_nodes(), control=settings.eal.main_lcore)
 
 
 def _print_setup(settings: PerfSettings, lcore_map: LcoreMap, memory: Memory) -> None:

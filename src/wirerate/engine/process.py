@@ -29,7 +29,7 @@ from wirerate.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from types import TracebackType
 
 _ENGINE = "wirerate-engine"
@@ -59,13 +59,15 @@ def find_engine() -> Path:
 class Engine:
     """A running engine. Use as a context manager: whatever happens, nothing is left behind."""
 
-    def __init__(self, eal_arguments: Sequence[str]) -> None:
+    def __init__(self, eal_arguments: Sequence[str], lcores: Collection[int] = ()) -> None:
         """Start the engine and wait until it answers.
 
-        ``eal_arguments`` lack ``--file-prefix``: it is the run directory's name. Raises
-        EngineStartError with the engine's own complaint.
+        ``eal_arguments`` lack ``--file-prefix``: it is the run directory's name. ``lcores`` are
+        the ones that will poll, for other runs to know. Raises EngineStartError with the engine's
+        own complaint.
         """
         self._directory = RunDirectory()
+        self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
         self._client: ControlClient | None = None
         try:

@@ -13,10 +13,15 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wirerate.errors import HostSetupError
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 _PREFIX = "wr-"
+_LCORES = "lcores"
 
 
 def base_directory() -> Path:
@@ -71,6 +76,11 @@ class RunDirectory:
         """The name, unique on this machine."""
         return self.path.name
 
+    def note_lcores(self, lcores: Collection[int]) -> None:
+        """Let other runs know which lcores this one keeps busy."""
+        text = " ".join(str(lcore) for lcore in sorted(lcores))
+        (self.path / _LCORES).write_text(text)
+
     def close(self) -> None:
         """Remove the directory and DPDK's of the same name."""
         _remove(self.path)
@@ -80,6 +90,19 @@ class RunDirectory:
 def _remove(directory: Path) -> None:
     shutil.rmtree(dpdk_directory(directory.name), ignore_errors=True)
     shutil.rmtree(directory, ignore_errors=True)
+
+
+def lcores_in_use() -> frozenset[int]:
+    """The lcores that other runs of this user poll on just now."""
+    base = base_directory()
+    sweep(base)
+    busy: set[int] = set()
+    for file in base.glob(f"{_PREFIX}*/{_LCORES}"):
+        try:
+            busy.update(int(word) for word in file.read_text().split())
+        except (OSError, ValueError):
+            continue  # ended meanwhile, or just being written
+    return frozenset(busy)
 
 
 def sweep(base: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wirerate.plan.frames import FrameSpec, Protocol
 from wirerate.plan.location import parse_location
-from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY
+from wirerate.units import FRAME_SIZE_JUMBO
 
 if TYPE_CHECKING:
     from wirerate.plan.eal_args import EalRequest
@@ -60,7 +60,7 @@ class PerfSettings:
     @property
     def frame_size_max(self) -> int:
         """Largest frame that ports are opened for [octets, with FCS]."""
-        return max(self.frame_size, FRAME_SIZE_JUMBO if self.jumbo else FRAME_SIZE_ORDINARY)
+        return max(self.frame_size, FRAME_SIZE_JUMBO) if self.jumbo else self.frame_size
 
     def frame_spec(
         self, port: int, *, src_mac: str | None = None, dst_mac: str | None = None
