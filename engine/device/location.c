@@ -42,7 +42,9 @@ form_ring(struct location *out, const struct request *request)
 	/* librte_net_ring prefixes net_ring_ itself; rte_ring names have 29 characters at most. */
 	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
 
-	return n <= 20 && request->parts->extra[0] == '\0' ? 0 : -ENAMETOOLONG;
+	if (request->parts->extra[0] != '\0')
+		return -E2BIG;
+	return n <= 20 ? 0 : -ENAMETOOLONG;
 }
 
 static int
@@ -56,12 +58,15 @@ static int
 form_memif(struct location *out, const struct request *request)
 {
 	const struct parts *parts = request->parts;
-	char args[400], role[32] = "";
+	char args[400], role[32] = "", name[sizeof(parts->value) + 1];
+	bool abstract = strstr(parts->extra, "socket-abstract=yes") != NULL;
 
+	/* Abstract sockets are listed as @name. */
+	snprintf(name, sizeof(name), "%s%s", abstract ? "@" : "", parts->value);
 	/* The first end makes the socket, the second connects to it, unless the user says which is which. */
 	if (strstr(parts->extra, "role=") == NULL)
 		snprintf(role, sizeof(role), ",role=%s",
-			 location_socket_is_listening(parts->value) ? "client" : "server");
+			 location_socket_is_listening(name) ? "client" : "server");
 	snprintf(args, sizeof(args), "socket=%s%s%s", parts->value,
 		 strstr(parts->extra, "socket-abstract=") == NULL ? ",socket-abstract=no" : "",
 		 role);
@@ -149,12 +154,31 @@ form_vdev(struct location *out, const struct request *request)
 	return n < (int)sizeof(out->device) ? 0 : -ENAMETOOLONG;
 }
 
+/* "0000:03:00.0" or "03:00.0", then the end or a comma; domain 0 when there is none. */
+static bool
+parse_pci(const char *text, char *device, size_t size)
+{
+	size_t length = strcspn(text, ",");
+	unsigned int domain = 0, bus, slot, function;
+	int n = 0;
+
+	if (strspn(text, "0123456789abcdefABCDEF:.") != length)
+		return false;
+	if (sscanf(text, "%4x:%2x:%2x.%1u%n", &domain, &bus, &slot, &function, &n) != 4) {
+		domain = 0;
+		if (sscanf(text, "%2x:%2x.%1u%n", &bus, &slot, &function, &n) != 3)
+			return false;
+	}
+	if (device != NULL)
+		snprintf(device, size, "%04x:%02x:%02x.%u", domain & 0xffff, bus & 0xff,
+			 slot & 0xff, function % 10);
+	return (size_t)n == length;
+}
+
 static int
 form_pci(struct location *out, const struct request *request)
 {
-	int n = snprintf(out->device, sizeof(out->device), "%s", request->parts->value);
-
-	return n < (int)sizeof(out->device) ? 0 : -ENAMETOOLONG;
+	return parse_pci(request->parts->value, out->device, sizeof(out->device)) ? 0 : -EINVAL;
 }
 
 static const struct scheme {
@@ -188,14 +212,6 @@ split(struct parts *parts, const char *text)
 	return 0;
 }
 
-static bool
-looks_like_pci(const char *text)
-{
-	unsigned int domain, bus, device, function;
-
-	return sscanf(text, "%4x:%2x:%2x.%1u", &domain, &bus, &device, &function) == 4;
-}
-
 static form_fn
 find_form(struct location *out, const char *text, const char **rest)
 {
@@ -210,7 +226,20 @@ find_form(struct location *out, const char *text, const char **rest)
 	}
 	*rest = text;
 	out->kind = LOCATION_PCI;
-	return looks_like_pci(text) ? form_pci : NULL;
+	return parse_pci(text, NULL, 0) ? form_pci : NULL;
+}
+
+static const char *
+reason(int code)
+{
+	switch (code) {
+	case -ENAMETOOLONG:
+		return "too long a name";
+	case -E2BIG:
+		return "arguments that it does not take stand";
+	default:
+		return "a name is missing";
+	}
 }
 
 int
@@ -226,16 +255,15 @@ location_parse(struct location *out, const char *text, unsigned int index, uint1
 	memset(out, 0, sizeof(*out));
 	form_of_scheme = find_form(out, text, &rest);
 	if (form_of_scheme == NULL)
-		return error_set(err, -EINVAL, NULL, "location \"%s\": not " SCHEMES, text);
+		return error_set(err, -EINVAL, NULL, "location \"%.64s\": not " SCHEMES, text);
 	code = split(&parts, rest);
 	if (code == 0 && parts.value[0] == '\0' && out->kind != LOCATION_PCAP)
 		code = -EINVAL;
 	if (code == 0)
 		code = form_of_scheme(out, &request);
 	if (code != 0)
-		return error_set(err, -EINVAL, NULL, "location \"%s\": %s after \"%.*s\"", text,
-				 code == -ENAMETOOLONG ? "too long a name" : "a name is missing",
-				 (int)(rest - text), text);
+		return error_set(err, -EINVAL, NULL, "location \"%.100s\": %s after \"%.*s\"", text,
+				 reason(code), (int)(rest - text), text);
 	return 0;
 }
 
@@ -248,11 +276,12 @@ location_socket_is_listening(const char *path)
 
 	/* Num RefCount Protocol Flags Type St Inode Path; flag 00010000 (SO_ACCEPTCON) marks a listener. */
 	while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
-		char name[256];
 		unsigned int flags;
+		int at = 0;
 
-		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %255s", &flags, name) == 2)
-			found = (flags & 0x10000) != 0 && strcmp(name, path) == 0;
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %n", &flags, &at) == 1 && at > 0)
+			found = (flags & 0x10000) != 0 && strcmp(line + at, path) == 0;
 	}
 	if (file != NULL)
 		fclose(file);

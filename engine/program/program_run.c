@@ -8,7 +8,8 @@
 #include "base/units.h"
 #include "program/program.h"
 
-#define START_DELAY_NS 1000000ULL /* all workers see the start before it comes */
+/* All workers see a start or a stop before it comes, so that the schedule ends for all at once. */
+#define ADVANCE_NS 1000000ULL
 
 int
 program_run(struct program *program, struct error *err)
@@ -29,7 +30,7 @@ uint64_t
 program_start(struct program *program, uint64_t duration_ns)
 {
 	uint64_t hz = rte_get_tsc_hz();
-	uint64_t start = rte_rdtsc() + cycles_of_ns(START_DELAY_NS, hz);
+	uint64_t start = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, hz);
 	uint64_t stop = duration_ns > 0 ? start + cycles_of_ns(duration_ns, hz) : UINT64_MAX;
 
 	counter_set(&program->engine_counters->start_tsc, start);
@@ -44,11 +45,11 @@ program_stop_tx(struct program *program)
 {
 	uint64_t start = atomic_load_explicit(&program->traffic.start_tsc, memory_order_relaxed);
 	uint64_t stop = atomic_load_explicit(&program->traffic.stop_tsc, memory_order_relaxed);
-	uint64_t now = rte_rdtsc();
+	uint64_t soon = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz());
 
-	if (start == TRAFFIC_NOT_STARTED || stop <= now)
+	if (start == TRAFFIC_NOT_STARTED || stop <= soon)
 		return;
-	stop = RTE_MAX(now, start);
+	stop = RTE_MAX(soon, start);
 	counter_set(&program->engine_counters->stop_tsc, stop);
 	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
 }

@@ -37,7 +37,7 @@ add_bits(uint16_t a, uint16_t b, bool *carry)
 	return (uint16_t)sum;
 }
 
-/* One's complement sum: the carry out of every addition is added at once, as RFC 1071 defines it. */
+/* One's complement sum, RFC 1071: the carry out of every addition is added at once. */
 static uint16_t
 bitwise_checksum(const uint8_t *octets, size_t length)
 {
@@ -59,7 +59,8 @@ rfc_1071_example(void **state)
 	static const uint8_t octets[] = {0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
 
 	(void)state;
-	assert_int_equal(checksum_sum(octets, sizeof(octets)), 0x2ddf0); /* section 3, "Normal" order */
+	assert_int_equal(checksum_sum(octets, sizeof(octets)),
+			 0x2ddf0); /* section 3, "Normal" order */
 	assert_int_equal(checksum(octets, sizeof(octets)), 0xffff ^ 0xddf2);
 }
 
@@ -67,8 +68,9 @@ rfc_1071_example(void **state)
 static void
 ipv4_header(void **state)
 {
-	static const uint8_t header[] = {0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11,
-					 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01, 0xc0, 0xa8, 0x00, 0xc7};
+	static const uint8_t header[] = {0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40,
+					 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8,
+					 0x00, 0x01, 0xc0, 0xa8, 0x00, 0xc7};
 	uint8_t blank[sizeof(header)];
 
 	(void)state;
@@ -115,11 +117,13 @@ random_octets_agree_with_the_adder(void **state)
 
 	(void)state;
 	for (unsigned int round = 0; round < 2000; round++) {
-		size_t length = random_next(&seed) % 1600, at = random_next(&seed) % 64; /* unaligned */
+		size_t length = random_next(&seed) % 1600,
+		       at = random_next(&seed) % 64; /* unaligned */
 
 		for (size_t i = 0; i < length; i++)
 			octets[at + i] = (uint8_t)random_next(&seed);
-		assert_int_equal(checksum(octets + at, length), bitwise_checksum(octets + at, length));
+		assert_int_equal(checksum(octets + at, length),
+				 bitwise_checksum(octets + at, length));
 	}
 }
 
@@ -134,7 +138,8 @@ sums_of_parts_add_up(void **state)
 	for (size_t i = 0; i < sizeof(octets); i++)
 		octets[i] = (uint8_t)random_next(&seed);
 	for (size_t at = 0; at < sizeof(octets); at += 2)
-		assert_int_equal(checksum_sum(octets, at) + checksum_sum(octets + at, sizeof(octets) - at),
+		assert_int_equal(checksum_sum(octets, at) +
+					 checksum_sum(octets + at, sizeof(octets) - at),
 				 checksum_sum(octets, sizeof(octets)));
 }
 

@@ -42,7 +42,8 @@ load(const struct rendered *rendered, uint32_t offset, uint32_t octets)
 }
 
 static struct stream_config
-stream_of(struct field_config *fields, uint32_t n_fields, struct checksum_config *checksums, uint32_t n_checksums)
+stream_of(struct field_config *fields, uint32_t n_fields, struct checksum_config *checksums,
+	  uint32_t n_checksums)
 {
 	for (unsigned int i = 0; i < OCTETS; i++)
 		template[i] = (uint8_t)(i * 7 + 1);
@@ -63,7 +64,8 @@ check_field(struct field_config field, uint64_t i, uint64_t expected)
 
 	assert_int_equal(load(&out, field.offset, field.octets), expected);
 	assert_memory_equal(out.frame, template, field.offset);
-	assert_memory_equal(out.frame + field.offset + field.octets, template + field.offset + field.octets,
+	assert_memory_equal(out.frame + field.offset + field.octets,
+			    template + field.offset + field.octets,
 			    OCTETS - field.offset - field.octets);
 }
 
@@ -133,8 +135,10 @@ negative_steps_count_down(void **state)
 static void
 fields_advance_in_lock_step(void **state)
 {
-	struct field_config fields[] = {
-		{6, 2, 0, 1, 4}, {26, 4, 0x0a000001, 256, 6}, {34, 2, 9, (uint64_t)-1, 10}, {40, 1, 1, 0, 1}};
+	struct field_config fields[] = {{6, 2, 0, 1, 4},
+					{26, 4, 0x0a000001, 256, 6},
+					{34, 2, 9, (uint64_t)-1, 10},
+					{40, 1, 1, 0, 1}};
 	struct stream_config stream = stream_of(fields, COUNT(fields), NULL, 0);
 
 	(void)state;
@@ -149,14 +153,15 @@ fields_advance_in_lock_step(void **state)
 	}
 }
 
-/* The stored checksum makes the sum over range and `add` all ones: how a receiver checks it (RFC 1071). */
+/* As a receiver checks it (RFC 1071): with the stored checksum, the sum is all ones. */
 static uint16_t
 verified(const struct rendered *out, const struct checksum_config *config)
 {
 	uint64_t sum = config->add;
 
 	for (uint32_t i = 0; i < config->n_ranges; i++)
-		sum += checksum_sum(out->frame + config->ranges[i].offset, config->ranges[i].octets);
+		sum += checksum_sum(out->frame + config->ranges[i].offset,
+				    config->ranges[i].octets);
 	return checksum_finish(sum);
 }
 
@@ -188,12 +193,13 @@ checksum_outside_its_ranges(void **state)
 	assert_int_equal(load(&out, 50, 2), checksum_finish(checksum_sum(template, 14)));
 }
 
-/* The octets at 20 and 22 sum up to all ones once the field has the right value: the checksum is zero. */
+/* With the right field the words at 20 and 22 sum up to all ones: the checksum is zero. */
 static void
 zero_becomes_all_ones_for_udp_only(void **state)
 {
 	struct field_config field = {20, 2, 0, 1, 1 << 16};
-	struct checksum_config config = {.ranges = {{20, 6}}, .n_ranges = 1, .offset = 24, .add = 17, .udp = true};
+	struct checksum_config config = {
+		.ranges = {{20, 6}}, .n_ranges = 1, .offset = 24, .add = 17, .udp = true};
 	struct stream_config stream = stream_of(&field, 1, &config, 1);
 	uint64_t at;
 	struct rendered out;

@@ -8,7 +8,8 @@
 
 #include "counters/counters.h"
 
-#define LIMIT (UINT64_C(1) << HISTOGRAM_OCTAVES) /* [cycles] the first value beyond the last bucket */
+#define LIMIT \
+	(UINT64_C(1) << HISTOGRAM_OCTAVES) /* [cycles] the first value beyond the last bucket */
 
 /* The contract's words, with the highest bit found by counting. */
 static uint64_t
@@ -47,11 +48,13 @@ buckets_follow_the_contract(void **state)
 
 	(void)state;
 	for (uint64_t value = 0; value < 1 << 20; value++)
-		assert_int_equal(histogram_bucket(value), contract_bucket(value, HISTOGRAM_SUB_BITS));
+		assert_int_equal(histogram_bucket(value),
+				 contract_bucket(value, HISTOGRAM_SUB_BITS));
 	for (unsigned int i = 0; i < 1000000; i++) {
 		uint64_t value = random_next(&seed) % LIMIT >> i % HISTOGRAM_OCTAVES;
 
-		assert_int_equal(histogram_bucket(value), contract_bucket(value, HISTOGRAM_SUB_BITS));
+		assert_int_equal(histogram_bucket(value),
+				 contract_bucket(value, HISTOGRAM_SUB_BITS));
 	}
 }
 

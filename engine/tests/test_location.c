@@ -2,7 +2,7 @@
 /*
  * Location strings: which device and arguments each scheme becomes, and what is refused.
  *
- * Run by `meson test`, no DPDK. Sources: docs/design/0002-engine-interface.md (PORT), the DPDK NIC guides.
+ * Run by `meson test`, no DPDK. Sources: docs/design/0002 (PORT), the DPDK NIC guides.
  */
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -40,23 +40,27 @@ every_scheme_has_its_device(void **state)
 		{"null:a", LOCATION_NULL, "net_null7", "copy=0,no-rx=1", ""},
 		{"null:a,size=64", LOCATION_NULL, "net_null7", "copy=0,no-rx=1,size=64", ""},
 		{"vhost:/run/v", LOCATION_VHOST, "net_vhost7", "iface=/run/v,queues=4", ""},
-		{"vhost:/run/v,client=1", LOCATION_VHOST, "net_vhost7", "iface=/run/v,queues=4,client=1", ""},
+		{"vhost:/run/v,client=1", LOCATION_VHOST, "net_vhost7",
+		 "iface=/run/v,queues=4,client=1", ""},
 		{"virtio-user:/run/v", LOCATION_VIRTIO_USER, "net_virtio_user7",
 		 "path=/run/v,queues=4,queue_size=1024", ""},
 		{"virtio-user:/run/v,queue_size=256", LOCATION_VIRTIO_USER, "net_virtio_user7",
 		 "path=/run/v,queues=4,queue_size=256", ""},
 		{"tap:wr0", LOCATION_TAP, "net_tap7", "iface=wr0", "wr0"},
-		{"af_packet:eth0", LOCATION_AF_PACKET, "net_af_packet7", "iface=eth0,qpairs=4", "eth0"},
-		{"af_xdp:eth0", LOCATION_AF_XDP, "net_af_xdp7", "iface=eth0,start_queue=0,queue_count=4",
+		{"af_packet:eth0", LOCATION_AF_PACKET, "net_af_packet7", "iface=eth0,qpairs=4",
 		 "eth0"},
+		{"af_xdp:eth0", LOCATION_AF_XDP, "net_af_xdp7",
+		 "iface=eth0,start_queue=0,queue_count=4", "eth0"},
 		{"af_xdp:eth0,force_copy=1", LOCATION_AF_XDP, "net_af_xdp7",
 		 "iface=eth0,start_queue=0,queue_count=4,force_copy=1", "eth0"},
-		{"pcap:in.pcap,out.pcap", LOCATION_PCAP, "net_pcap7", "rx_pcap=in.pcap,tx_pcap=out.pcap", ""},
+		{"pcap:in.pcap,out.pcap", LOCATION_PCAP, "net_pcap7",
+		 "rx_pcap=in.pcap,tx_pcap=out.pcap", ""},
 		{"pcap:in.pcap", LOCATION_PCAP, "net_pcap7", "rx_pcap=in.pcap", ""},
 		{"pcap:in.pcap,", LOCATION_PCAP, "net_pcap7", "rx_pcap=in.pcap", ""},
 		{"pcap:,out.pcap", LOCATION_PCAP, "net_pcap7", "tx_pcap=out.pcap", ""},
 		{"vdev:net_null0", LOCATION_VDEV, "net_null0", "", ""},
-		{"vdev:net_bonding0,mode=1,member=a", LOCATION_VDEV, "net_bonding0", "mode=1,member=a", ""},
+		{"vdev:net_bonding0,mode=1,member=a", LOCATION_VDEV, "net_bonding0",
+		 "mode=1,member=a", ""},
 	};
 
 	(void)state;
@@ -70,7 +74,7 @@ every_scheme_has_its_device(void **state)
 	}
 }
 
-/* A socket bound to `path`, not listening yet. An abstract one has '@' first, as in /proc/net/unix. */
+/* A socket bound to `path`, not listening yet. '@' first: abstract, as in /proc/net/unix. */
 static int
 bound_socket(const char *path)
 {
@@ -112,7 +116,8 @@ memif_role_follows_the_socket(void **state)
 	snprintf(path, sizeof(path), "%s/memif", dir);
 	check_memif(path, "", ",socket-abstract=no,role=server");
 	fd = bound_socket(path);
-	assert_false(location_socket_is_listening(path)); /* bound is not listening: it may be stale */
+	assert_false(
+		location_socket_is_listening(path)); /* bound is not listening: it may be stale */
 	check_memif(path, "", ",socket-abstract=no,role=server");
 	assert_return_code(listen(fd, 1), errno);
 	assert_true(location_socket_is_listening(path));
@@ -123,7 +128,9 @@ memif_role_follows_the_socket(void **state)
 	close(fd);
 	path[strlen(path)] = 'f';
 	assert_false(location_socket_is_listening(path));
-	check_memif(path, "", ",socket-abstract=no,role=server"); /* the file is still there, nobody listens */
+	check_memif(
+		path, "",
+		",socket-abstract=no,role=server"); /* the file is still there, nobody listens */
 	unlink(path);
 	rmdir(dir);
 }
@@ -134,7 +141,8 @@ memif_takes_the_users_word(void **state)
 	(void)state;
 	check_memif("/tmp/m", ",role=client", ",socket-abstract=no,role=client");
 	check_memif("/tmp/m", ",bsize=1,role=server", ",socket-abstract=no,bsize=1,role=server");
-	check_memif("/tmp/m", ",socket-abstract=yes,role=client", ",socket-abstract=yes,role=client");
+	check_memif("/tmp/m", ",socket-abstract=yes,role=client",
+		    ",socket-abstract=yes,role=client");
 	check_memif("/tmp/m", ",socket-abstract=yes", ",role=server,socket-abstract=yes");
 }
 
@@ -144,7 +152,6 @@ memif_finds_an_abstract_listener(void **state)
 	int fd;
 	char path[64];
 
-	OPEN_DEFECT("the second end of an abstract memif socket becomes a server too");
 	(void)state;
 	snprintf(path, sizeof(path), "@wirerate-test-%d", (int)getpid());
 	fd = bound_socket(path);
@@ -160,7 +167,6 @@ listener_with_a_space_in_its_path(void **state)
 	int fd;
 	bool found, prefix;
 
-	OPEN_DEFECT("a socket path is compared only up to its first space");
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/a b", dir);
@@ -187,7 +193,8 @@ check_refused(const char *text, const char *reason)
 	struct location location;
 	struct error err = {0};
 
-	assert_int_equal(location_parse(&location, text, 0, 1, &err), -EINVAL);
+	if (location_parse(&location, text, 0, 1, &err) == 0)
+		fail_msg("\"%s\" is accepted", text);
 	assert_int_equal(err.code, -EINVAL);
 	assert_string_equal(err.path, "");
 	if (strstr(err.text, reason) == NULL || strstr(err.text, text) == NULL)
@@ -198,11 +205,13 @@ check_refused(const char *text, const char *reason)
 static void
 bad_ones_are_refused(void **state)
 {
-	static const char *const unknown[] = {"",     "eth0",      "ring",	 "rings:a", "Ring:a", ":a",
-					      "a:b:c", "03:00:00", "0000:03:00", "0000:03:00,0"};
-	static const char *const nameless[] = {"ring:",	      "null:",	    "memif:",	"vhost:",
-					       "virtio-user:", "tap:",	    "af_packet:", "af_xdp:",
-					       "vdev:",	      "memif:,role=client", "pcap:",	"pcap:,"};
+	static const char *const unknown[] = {"",           "eth0",        "ring",  "rings:a",
+					      "Ring:a",     ":a",          "a:b:c", "03:00:00",
+					      "0000:03:00", "0000:03:00,0"};
+	static const char *const nameless[] = {
+		"ring:", "null:",      "memif:",  "vhost:", "virtio-user:",
+		"tap:",  "af_packet:", "af_xdp:", "vdev:",  "memif:,role=client",
+		"pcap:", "pcap:,"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(unknown); i++) {
@@ -212,21 +221,23 @@ bad_ones_are_refused(void **state)
 	for (size_t i = 0; i < COUNT(nameless); i++)
 		check_refused(nameless[i], "a name is missing after \"");
 	check_refused("tap:", "after \"tap:\"");
-	check_refused("ring:seventeen-octets!", "too long a name after \"ring:\"");
-	check_refused("tap:0123456789012345678901234567890123456789012345678901234567890123", "too long a name");
-	check_refused("vdev:0123456789012345678901234567890123456789012345678901234567890123", "too long a name");
+	check_refused("ring:longer-than-a-name-of-rte-ring", "too long a name after \"ring:\"");
+	check_refused("tap:0123456789012345678901234567890123456789012345678901234567890123",
+		      "too long a name");
+	check_refused("vdev:0123456789012345678901234567890123456789012345678901234567890123",
+		      "too long a name");
 }
 
 static void
 a_pci_address_is_checked_whole(void **state)
 {
-	OPEN_DEFECT("what follows a PCI address, or stands for one of its digits, is not looked at");
 	(void)state;
 	check_refused("0000:03:00.0xyz", "not a PCI address");
 	check_refused("0000:03:00.0.1", "not a PCI address");
 	check_refused(" 000:03:00.0", "not a PCI address");
 	check_refused("-1:03:00.0", "not a PCI address");
-	assert_int_equal(parse("03:00.0").kind, LOCATION_PCI); /* without domain, as lspci prints it */
+	assert_int_equal(parse("03:00.0").kind,
+			 LOCATION_PCI); /* without domain, as lspci prints it */
 }
 
 static void
@@ -235,7 +246,6 @@ a_ring_with_devargs_is_not_too_long(void **state)
 	struct location location;
 	struct error err = {0};
 
-	OPEN_DEFECT("ring:a,b is refused as too long");
 	(void)state;
 	assert_int_equal(location_parse(&location, "ring:a,b=1", 0, 1, &err), -EINVAL);
 	assert_null(strstr(err.text, "too long"));
@@ -249,7 +259,6 @@ the_reason_is_seen_with_long_locations(void **state)
 	struct location location;
 	struct error err = {0};
 
-	OPEN_DEFECT("a long location fills the error text, its reason is cut off");
 	(void)state;
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
@@ -275,7 +284,7 @@ check_length(const char *scheme, size_t length, size_t comma)
 	assert_non_null(memchr(out.device, '\0', sizeof(out.device)));
 	assert_non_null(memchr(out.args, '\0', sizeof(out.args)));
 	assert_non_null(memchr(out.interface, '\0', sizeof(out.interface)));
-	/* Nothing is cut off silently: what is accepted is there, but for a null's name and a PCI's devargs. */
+	/* Nothing is cut off silently, but for a null's name and a PCI's devargs. */
 	if (out.kind != LOCATION_NULL && out.kind != LOCATION_PCI)
 		assert_true(strlen(out.device) + strlen(out.args) + 1 >= length);
 }
@@ -284,8 +293,9 @@ check_length(const char *scheme, size_t length, size_t comma)
 static void
 lengths_never_overflow(void **state)
 {
-	static const char *const schemes[] = {"", "ring:", "null:", "memif:", "vhost:", "virtio-user:", "tap:",
-					      "pcap:", "af_packet:", "af_xdp:", "vdev:", "0000:03:00.0"};
+	static const char *const schemes[] = {
+		"",     "ring:", "null:",      "memif:",  "vhost:", "virtio-user:",
+		"tap:", "pcap:", "af_packet:", "af_xdp:", "vdev:",  "0000:03:00.0"};
 
 	(void)state;
 	for (size_t s = 0; s < COUNT(schemes); s++) {

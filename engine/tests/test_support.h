@@ -31,16 +31,4 @@ random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/*
- * First line of a test that fails because of a known defect: the test is skipped, and says so, unless
- * WIRERATE_OPEN_DEFECTS is set. Whoever mends the defect deletes the line.
- */
-#define OPEN_DEFECT(what)                                             \
-	do {                                                          \
-		if (getenv("WIRERATE_OPEN_DEFECTS") == NULL) {        \
-			print_message("open defect: %s\n", what);     \
-			skip();                                       \
-		}                                                     \
-	} while (0)
-
 #endif

@@ -30,12 +30,13 @@ static inline bool
 pacing_init(struct pacing *pacing, double fps, uint32_t part, uint32_t parts, uint64_t hz)
 {
 	const long double q64 = 18446744073709551616.0L;
-	long double per_cycle = (long double)fps / parts / (long double)hz;
+	long double per_cycle = (long double)fps / ((long double)hz * parts);
 
-	if (!(per_cycle > 0.0L) || per_cycle * q64 < 1.0L || per_cycle >= 1.0L)
+	if (!(per_cycle > 0.0L) || per_cycle * q64 < 2.0L || per_cycle >= 1.0L)
 		return false;
+	per_cycle *= 1.0L - 0x1p-63L; /* undoes the rounding: never above the rate */
 	pacing->frames_per_cycle_q64 = (uint64_t)(per_cycle * q64);
-	pacing->phase_q64 = part == 0 ? UINT64_MAX : (uint64_t)(q64 * (parts - part) / parts);
+	pacing->phase_q64 = part == 0 ? UINT64_MAX : (uint64_t)(q64 * (parts - part) / parts) - 1;
 	pacing->cycles_per_frame = (double)(1.0L / per_cycle);
 	pacing->first_frames = (double)part / parts;
 	return true;

@@ -47,7 +47,8 @@ tx_task_take_due(struct tx_task *task, const struct traffic *traffic, uint64_t n
 
 	if (paced) {
 		due = pacing_frames_due(&task->pacing, RTE_MIN(now, stop) - start);
-		due = RTE_MIN(due, task->limit);
+		/* A stop may lie before frames already sent: no frame becomes undue. */
+		due = RTE_MAX(RTE_MIN(due, task->limit), task->done);
 		if (due == task->done)
 			return 0;
 		counter_set(&task->counters->frames_due, due);
@@ -114,16 +115,16 @@ tx_task_prefetch(const struct tx_task *task)
 	}
 }
 
-/* Past the end: what is left of the schedule is unsent once its window has gone by. */
+/* The end, asked for or not: what was due by now and has not been sent, is unsent. */
 static inline void
-tx_task_finish(struct tx_task *task, const struct traffic *traffic, bool paced)
+tx_task_finish(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
 {
 	if (paced) {
 		uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
 		uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
-		uint64_t due = pacing_frames_due(&task->pacing, stop - start);
+		uint64_t due = pacing_frames_due(&task->pacing, RTE_MIN(now, stop) - start);
 
-		due = RTE_MIN(due, task->limit);
+		due = RTE_MAX(RTE_MIN(due, task->limit), task->done);
 		counter_set(&task->counters->frames_due, due);
 		if (due > task->done)
 			tx_task_give_up(task, due - task->done);
@@ -156,7 +157,7 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 
 	count = tx_task_take_due(task, traffic, now, paced);
 	if (unlikely(tx_task_is_over(task, traffic, now, paced))) {
-		tx_task_finish(task, traffic, paced);
+		tx_task_finish(task, traffic, now, paced);
 		return now;
 	}
 	if (count == 0)

@@ -32,6 +32,13 @@ note_stall(struct worker *worker, uint64_t gap)
 	counter_add(&worker->counters->stall_cycles, gap);
 }
 
+static __rte_always_inline bool
+is_paced(const struct tx_task *task, const uint32_t needs)
+{
+	return (needs & LOOP_TX_PACED) != 0 &&
+	       ((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
+}
+
 static __rte_always_inline uint64_t
 poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 {
@@ -41,9 +48,7 @@ poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 		return now;
 	for (uint32_t i = 0; i < worker->tx_count; i++) {
 		struct tx_task *task = &worker->tx[i];
-		bool paced =
-			(needs & LOOP_TX_PACED) != 0 &&
-			((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
+		bool paced = is_paced(task, needs);
 
 		if (unlikely(task->counters->state != TASK_ACTIVE)) {
 			if (task->counters->state == TASK_DONE)
@@ -54,6 +59,21 @@ poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 			    : tx_task_poll(task, worker->traffic, now, false);
 	}
 	return now;
+}
+
+/* Told to quit: close the books of tasks that are not done. */
+static void
+finish_tx(struct worker *worker, uint64_t now, const uint32_t needs)
+{
+	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
+
+	for (uint32_t i = 0; i < worker->tx_count; i++) {
+		struct tx_task *task = &worker->tx[i];
+
+		if (now >= start && task->counters->state != TASK_DONE)
+			tx_task_finish(task, worker->traffic, now, is_paced(task, needs));
+		counter_set(&task->counters->state, TASK_DONE);
+	}
 }
 
 static __rte_always_inline int
@@ -77,6 +97,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		note_gap(worker, now - before);
 		before = now;
 	}
+	finish_tx(worker, now, needs);
 	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pool of mbufs that belong to streams for good: what a driver does to it changes nothing.
+ *
+ * Run by `meson test`; DPDK without hugepages, devices or privilege. Source: program/frame_pool.h.
+ */
+#include "tests/eal_fixture.h"
+
+#include "program/frame_pool.h"
+
+enum { MBUFS = 1000 };
+
+static struct frame_pool *
+create(uint32_t count, uint32_t octets)
+{
+	static unsigned int number;
+	struct frame_pool *pool = NULL;
+	struct error err = {0};
+	char name[32];
+
+	snprintf(name, sizeof(name), "pool%u", number++);
+	if (frame_pool_create(&pool, name, count, octets, SOCKET_ID_ANY, &err) != 0)
+		fail_msg("%s", err.text);
+	return pool;
+}
+
+static void
+every_mbuf_is_there_once(void **state)
+{
+	static const uint32_t counts[] = {1, 2, 63, 64, 511, 512, 513, 4096};
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(counts); c++) {
+		struct frame_pool *pool = create(counts[c], OCTETS_MIN);
+		struct rte_mbuf **mbufs = frame_pool_mbufs(pool);
+
+		for (uint32_t i = 1; i < counts[c]; i++)
+			assert_true((uintptr_t)mbufs[i] >=
+				    (uintptr_t)mbufs[i - 1] + sizeof(struct rte_mbuf));
+		assert_int_equal(rte_mempool_avail_count(mbufs[0]->pool), counts[c]);
+		frame_pool_destroy(pool);
+	}
+	frame_pool_destroy(NULL);
+}
+
+static void
+mbufs_are_ready_to_be_written(void **state)
+{
+	static const uint32_t sizes[] = {OCTETS_MIN, 64,   65,
+					 1514,       9014, CONFIG_TEMPLATE_OCTETS_MAX};
+
+	(void)state;
+	for (size_t s = 0; s < COUNT(sizes); s++) {
+		struct frame_pool *pool = create(100, sizes[s]);
+
+		for (unsigned int i = 0; i < 100; i++) {
+			struct rte_mbuf *mbuf = frame_pool_mbufs(pool)[i];
+			const char *reason;
+
+			assert_int_equal(rte_mbuf_check(mbuf, 1, &reason), 0);
+			assert_int_equal(rte_mbuf_refcnt_read(mbuf), 1);
+			assert_int_equal(mbuf->nb_segs, 1);
+			assert_null(mbuf->next);
+			assert_int_equal(rte_pktmbuf_headroom(mbuf), RTE_PKTMBUF_HEADROOM);
+			assert_true(rte_pktmbuf_tailroom(mbuf) >= sizes[s]);
+			memset(rte_pktmbuf_mtod(mbuf, void *), (int)i, sizes[s]);
+		}
+		for (unsigned int i = 0; i < 100; i++) /* they do not overlap */
+			assert_int_equal(*rte_pktmbuf_mtod(frame_pool_mbufs(pool)[i], uint8_t *),
+					 i);
+		frame_pool_destroy(pool);
+	}
+}
+
+/* An mbuf as a driver gets it, to be compared with what is left of it afterwards. */
+static struct rte_mbuf
+prepare(struct rte_mbuf *mbuf, uint32_t number)
+{
+	rte_be32_t octets = rte_cpu_to_be_32(number);
+
+	mbuf->data_len = OCTETS_MIN;
+	mbuf->pkt_len = OCTETS_MIN;
+	memcpy(rte_pktmbuf_mtod_offset(mbuf, uint8_t *, NUMBER_OFFSET), &octets, sizeof(octets));
+	return *mbuf;
+}
+
+static void
+check_unchanged(struct rte_mbuf **mbufs, const struct rte_mbuf *before)
+{
+	for (uint32_t i = 0; i < MBUFS; i++) {
+		assert_memory_equal(mbufs[i], &before[i], sizeof(before[i]));
+		assert_int_equal(number_of(mbufs[i]), i);
+	}
+}
+
+/* Drivers free one by one, in bulk, or put whole arrays back into the pool. */
+static void
+frees_change_nothing(void **state)
+{
+	static struct rte_mbuf before[MBUFS];
+	static struct rte_mbuf *order[MBUFS];
+	struct frame_pool *pool = create(MBUFS, OCTETS_MIN);
+	struct rte_mbuf **mbufs = frame_pool_mbufs(pool);
+
+	(void)state;
+	for (uint32_t i = 0; i < MBUFS; i++) {
+		before[i] = prepare(mbufs[i], i);
+		order[i] = mbufs[i];
+	}
+	for (unsigned int lap = 0; lap < 1000; lap++) {
+		for (unsigned int i = 0; i < MBUFS; i++)
+			rte_pktmbuf_free(mbufs[i]);
+		for (unsigned int i = 0; i < MBUFS; i++)
+			rte_pktmbuf_free_seg(mbufs[i]);
+		rte_pktmbuf_free_bulk(mbufs, MBUFS);
+		rte_mempool_put_bulk(mbufs[0]->pool, (void **)mbufs, MBUFS);
+		for (unsigned int i = 0; i < 1000; i++)
+			rte_mbuf_raw_free(mbufs[0]); /* one frame in flight many times */
+	}
+	assert_memory_equal(mbufs, order, sizeof(order));
+	check_unchanged(mbufs, before);
+	assert_int_equal(rte_mempool_avail_count(mbufs[0]->pool), MBUFS);
+	frame_pool_destroy(pool);
+}
+
+static void
+nobody_allocates_from_it(void **state)
+{
+	struct frame_pool *pool = create(MBUFS, OCTETS_MIN);
+	struct rte_mempool *mempool = frame_pool_mbufs(pool)[0]->pool;
+	struct rte_mbuf *mbufs[2];
+
+	(void)state;
+	assert_null(rte_pktmbuf_alloc(mempool));
+	assert_int_not_equal(rte_pktmbuf_alloc_bulk(mempool, mbufs, 2), 0);
+	frame_pool_destroy(pool);
+}
+
+static void
+stride_is_what_a_frame_takes(void **state)
+{
+	struct frame_pool *pool = create(64, OCTETS_MIN);
+	struct rte_mbuf **mbufs = frame_pool_mbufs(pool);
+	uint32_t stride = frame_pool_stride(OCTETS_MIN);
+
+	(void)state;
+	assert_int_equal((uintptr_t)mbufs[1] - (uintptr_t)mbufs[0], stride);
+	assert_true(stride >= sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM + OCTETS_MIN);
+	assert_true(frame_pool_stride(1514) >= stride + 1514 - OCTETS_MIN - RTE_CACHE_LINE_SIZE);
+	frame_pool_destroy(pool);
+}
+
+static void
+no_memory_says_how_much_was_asked(void **state)
+{
+	struct frame_pool *pool = NULL;
+	struct error err = {0};
+	char mib[32];
+
+	(void)state;
+	snprintf(mib, sizeof(mib), "(%u MiB)",
+		 (unsigned int)((100000ull * frame_pool_stride(1514)) >> 20));
+	assert_int_equal(frame_pool_create(&pool, "large", 100000, 1514, SOCKET_ID_ANY, &err),
+			 -ENOMEM);
+	assert_null(pool);
+	assert_int_equal(err.code, -ENOMEM);
+	assert_non_null(strstr(err.text, "100000 ready frames of 1514 octets"));
+	assert_non_null(strstr(err.text, mib));
+	assert_non_null(strstr(err.text, "or use fewer flows"));
+	pool = create(1000, 1514); /* what was had so far has been given back */
+	frame_pool_destroy(pool);
+	assert_int_equal(frame_pool_create(&pool, "large", 100, 1514, SOCKET_ID_ANY, &err), 0);
+	frame_pool_destroy(pool);
+}
+
+static void
+a_name_is_used_once(void **state)
+{
+	struct frame_pool *first, *second = NULL;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(frame_pool_create(&first, "twice", 64, OCTETS_MIN, SOCKET_ID_ANY, &err),
+			 0);
+	assert_int_equal(frame_pool_create(&second, "twice", 64, OCTETS_MIN, SOCKET_ID_ANY, &err),
+			 -EEXIST);
+	assert_null(second);
+	rte_pktmbuf_free(frame_pool_mbufs(first)[0]); /* the first is as before */
+	frame_pool_destroy(first);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_mbuf_is_there_once),
+		cmocka_unit_test(mbufs_are_ready_to_be_written),
+		cmocka_unit_test(frees_change_nothing),
+		cmocka_unit_test(nobody_allocates_from_it),
+		cmocka_unit_test(stride_is_what_a_frame_takes),
+		cmocka_unit_test(no_memory_says_how_much_was_asked),
+		cmocka_unit_test(a_name_is_used_once),
+	};
+
+	return cmocka_run_group_tests_name("frame_pool", tests, eal_up, eal_down);
+}
