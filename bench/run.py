@@ -23,11 +23,14 @@ from typing import TYPE_CHECKING
 from testpmd import Testpmd
 from wirerate_sender import Sender
 
+from wirerate.engine.eal import free_hugepages_mib
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BURST = 64
 MAIN_CPU, DATA_CPU = 0, 1
+HUGEPAGES_MIB = 512
 TX_OPTIONS = (f"--burst={BURST}", "--txd=1024")
 
 
@@ -158,6 +161,13 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=Path("build/bench/perf.json"))
     args = parser.parse_args()
     chosen = args.case or ["null", "memif"]
+    if free_hugepages_mib() < HUGEPAGES_MIB:
+        print(
+            f"bench: {HUGEPAGES_MIB} MiB of free hugepages are needed, by testpmd as well; "
+            f"echo {HUGEPAGES_MIB} >/proc/sys/vm/nr_hugepages gives twice that (2 MiB pages)",
+            file=sys.stderr,
+        )
+        return 3
     cases: list[Case] = []
     if "null" in chosen:
         cases += null_cases(args.repeats, args.seconds)

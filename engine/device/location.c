@@ -137,6 +137,7 @@ form_pcap(struct location *out, const struct request *request)
 	const char *file = request->parts->extra[0] == ',' ? request->parts->extra + 1 : "";
 	char args[540];
 
+	strcpy(out->input, in);
 	snprintf(args, sizeof(args), "%s%s%s%s%s", in[0] != '\0' ? "rx_pcap=" : "", in,
 		 in[0] != '\0' && file[0] != '\0' ? "," : "", file[0] != '\0' ? "tx_pcap=" : "",
 		 file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a location string (DESIGN: ports) to what EAL shall probe: a device name and its arguments. Pure.
+ * From a location string (docs/perf.md) to what EAL shall probe: a device name and its arguments. Pure.
  */
 #ifndef WR_DEVICE_LOCATION_H
 #define WR_DEVICE_LOCATION_H
@@ -29,6 +29,7 @@ struct location {
 	char device[64]; /* EAL device name: "0000:03:00.0", "net_memif0" */
 	char args
 		[512]; /* its arguments; "" for a ring, which is made from the engine's own rte_rings */
+	char input[256];    /* file that a pcap port reads; else "" */
 	char interface[64]; /* kernel interface of tap, af_packet, af_xdp; else "" */
 };
 

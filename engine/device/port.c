@@ -38,6 +38,8 @@ port_drain(const struct port *port)
 {
 	struct rte_mbuf *mbufs[DRAIN_BURST];
 
+	if (port->location.kind == LOCATION_PCAP)
+		return;
 	for (uint16_t q = 0; q < port->rx_queues; q++) {
 		for (uint32_t i = 0; i < DRAIN_LIMIT; i++) {
 			uint16_t n = rte_eth_rx_burst(port->port_id, q, mbufs, DRAIN_BURST);

@@ -46,7 +46,7 @@ void port_close(struct port *port);
 /* Ask for the link again, waiting at most max_wait_ms until it is up. */
 void port_link_wait(struct port *port, unsigned int max_wait_ms);
 
-/* Throw away what the receive queues hold. Only while no worker polls them. */
+/* Throw away what the receive queues hold, but for a capture file. Only while no worker polls them. */
 void port_drain(const struct port *port);
 
 /* Write the device's own counters, less `base`, and the link's state. */

@@ -37,7 +37,8 @@ static int
 open_ring(struct port *port, const char *path, struct error *err)
 {
 	const struct port_config *config = &port->config;
-	uint32_t count = config->rx_queues > 0 ? config->rx_queues : config->tx_queues;
+	uint32_t count = config->rx_queues > 0 ? config->rx_queues : RTE_MAX(config->tx_queues, 1u);
+	uint32_t tx_count = RTE_MAX(config->tx_queues, 1u); /* net_ring refuses a port without */
 	uint32_t size =
 		config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
 	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
@@ -59,10 +60,9 @@ open_ring(struct port *port, const char *path, struct error *err)
 			return error_set(err, -rte_errno, key(&where, path, "location"),
 					 "ring %s: %s", name, rte_strerror(rte_errno));
 	}
-	for (uint32_t i = 0; i < config->tx_queues; i++)
+	for (uint32_t i = 0; i < tx_count; i++)
 		tx[i] = rings[i % count];
-	port_id = rte_eth_from_rings(port->location.device, rings, config->rx_queues, tx,
-				     config->tx_queues, 0);
+	port_id = rte_eth_from_rings(port->location.device, rings, count, tx, tx_count, 0);
 	if (port_id < 0)
 		return error_set(err, -rte_errno, key(&where, path, "location"), "ring port: %s",
 				 rte_strerror(rte_errno));
@@ -70,12 +70,16 @@ open_ring(struct port *port, const char *path, struct error *err)
 	return 0;
 }
 
+/* What drivers refuse with an errno that explains nothing. */
 static int
-check_interface(const struct location *location, const char *path, struct error *err)
+check_exists(const struct location *location, const char *path, struct error *err)
 {
 	struct where where;
 	char sysfs[128];
 
+	if (location->input[0] != '\0' && access(location->input, R_OK) != 0)
+		return error_set(err, -errno, key(&where, path, "location"), "capture file %s: %s",
+				 location->input, strerror(errno));
 	if (location->kind != LOCATION_AF_PACKET && location->kind != LOCATION_AF_XDP)
 		return 0;
 	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s", location->interface);
@@ -91,7 +95,7 @@ probe_device(struct port *port, const char *path, struct error *err)
 {
 	const struct location *location = &port->location;
 	struct where where;
-	int code = check_interface(location, path, err);
+	int code = check_exists(location, path, err);
 
 	if (code != 0)
 		return code;
@@ -229,13 +233,17 @@ settle_mtu(const struct port *port, const char *path, struct error *err)
 			 kernels_own ? port->location.interface : "");
 }
 
-/* AF_XDP sockets have both rings: its driver refuses a port with one direction only. */
+/*
+ * Queues of these come in pairs: AF_XDP's driver refuses a port with one direction, and a vhost or virtio-user port
+ * with one carries nothing.
+ */
 static void
 settle_queues(struct port *port)
 {
 	port->rx_queues = (uint16_t)port->config.rx_queues;
 	port->tx_queues = (uint16_t)port->config.tx_queues;
-	if (port->location.kind == LOCATION_AF_XDP)
+	if (port->location.kind == LOCATION_AF_XDP || port->location.kind == LOCATION_VHOST ||
+	    port->location.kind == LOCATION_VIRTIO_USER)
 		port->rx_queues = port->tx_queues = RTE_MAX(port->rx_queues, port->tx_queues);
 }
 

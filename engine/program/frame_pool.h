@@ -6,7 +6,7 @@
  * operation takes no notice of what drivers free (a constant frame may be in flight many times at once:
  * nobody writes to it, and a free of an mbuf with reference count 1 writes nothing either). This saves the
  * allocation, the reset and the reference count per frame: on net_null 13 cycles per 64-octet frame, where fresh mbufs take
- * 17 and a shared reference count (a locked decrement per free) takes 20 (shared PEERS page).
+ * 17 and a shared reference count (a locked decrement per free) takes 20.
  *
  * The pool has no per-lcore cache: a cache would store every freed pointer only to throw it away.
  * Frames whose contents change from lap to lap must not use this without a bound on what the device holds.

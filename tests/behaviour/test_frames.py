@@ -35,7 +35,7 @@ def dissect(file, protocol):
 def test_flows_checksums_and_sizes(program, tmp_path, flows, protocol, size):
     file = tmp_path / "sent.pcap"
     words = [f"pcap:,{file}", "-s", str(size), "--flows", str(flows), f"--{protocol}"]
-    document = program.valid(*words, "-r", "50kpps", "--count", str(FRAMES))
+    document = program.valid(*words, "--count", str(FRAMES))
     assert port(document)["tx_frames"] == FRAMES
     frames = dissect(file, protocol)
     assert len(frames) == FRAMES
@@ -53,7 +53,7 @@ def test_flows_checksums_and_sizes(program, tmp_path, flows, protocol, size):
 def test_two_queues_share_the_flows(program, tmp_path, flows):
     files = [tmp_path / "queue-0.pcap", tmp_path / "queue-1.pcap"]
     device = ",".join(["vdev:net_pcap0", *(f"tx_pcap={file}" for file in files)])
-    words = [device, "-m", f":{TWO}.0", "--flows", str(flows), "-r", "50kpps"]
+    words = [device, "-m", f":{TWO}.0", "--flows", str(flows)]
     document = program.valid(*words, "--count", str(FRAMES + 1))
     assert len(port(document)["tx_queues"]) == 2
     frames = [frame for file in files for frame in dissect(file, "udp")]
@@ -65,7 +65,7 @@ def test_two_queues_share_the_flows(program, tmp_path, flows):
 @needs("tshark")
 def test_what_one_run_sends_another_can_receive(program, tmp_path):
     file = tmp_path / "sent.pcap"
-    program.valid(f"pcap:,{file}", "--count", "1000", "-r", "50kpps")
+    program.valid(f"pcap:,{file}", "--count", "1000")
     document = program.measure(f"pcap:{file},", "-m", f"{ONE}:.0", "--duration", "1")
     assert port(document)["rx_frames"] == 1000
     assert port(document)["rx_octets"] == 64_000
@@ -73,8 +73,7 @@ def test_what_one_run_sends_another_can_receive(program, tmp_path):
 
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 10_001])
 def test_count_is_exact(program, count):
-    words = ["ring:count", "-r", "200kpps", "-d", "4096", "--count", str(count)]
-    figures = port(program.valid(*words))
+    figures = port(program.valid("ring:count", "--count", str(count)))
     assert (figures["tx_frames"], figures["rx_frames"]) == (count, count)
     assert figures["tx_frames_unsent"] == 0
     adds_up(figures)
@@ -83,8 +82,7 @@ def test_count_is_exact(program, count):
 @needs_two_cpus
 @pytest.mark.parametrize("count", [1, 10_001])
 def test_count_is_exact_over_two_queues(program, count):
-    words = ["ring:count", "-m", f"[{TWO}].0", "-r", "200kpps", "-d", "4096"]
-    figures = port(program.valid(*words, "--count", str(count)))
+    figures = port(program.valid("ring:count", "-m", f"[{TWO}].0", "--count", str(count)))
     queues = [queue["frames"] for queue in figures["tx_queues"]]
     assert len(queues) == 2
     assert sum(queues) == count
@@ -92,16 +90,17 @@ def test_count_is_exact_over_two_queues(program, count):
     adds_up(figures)
 
 
-def test_count_of_a_run_that_is_not_paced(program):
-    figures = port(program.valid("ring:count", "--count", "100000"))
-    assert figures["tx_frames"] == figures["rx_frames"] == 100_000
+@pytest.mark.parametrize("count", [1, 10_001])
+def test_count_is_exact_when_paced(program, count):
+    figures = port(program.paced("ring:count", "-r", "50kpps", "--count", str(count)))
+    assert figures["tx_frames"] + figures["tx_frames_unsent"] == count
+    adds_up(figures)
 
 
 @needs_two_cpus
 def test_two_maps_and_two_ports_count_each(program):
     first, second = TWO.split(",")
     words = ["ring:one", "ring:two", "-m", f"{first}.0", "-m", f"{second}.1"]
-    words += ["-r", "100kpps", "-d", "4096"]
     document = program.valid(*words, "--count", "5000")
     for index in (0, 1):
         assert port(document, index)["port"] == index

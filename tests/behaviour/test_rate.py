@@ -28,10 +28,14 @@ def name_of(value):
 
 
 def check(program, words, fps, seconds, queues):
-    document = program.valid(*words, "-d", "4096", "--duration", str(seconds))
+    document = program.paced(*words, "-d", "4096", "--duration", f"{seconds}s")
     figures = port(document)
     assert figures["intended_load"]["fps"] == pytest.approx(fps)
     assert len(figures["tx_queues"]) == queues
+    due = figures["tx_frames"] + figures["tx_frames_unsent"]
+    assert due == figures["tx_frames_due"] == pytest.approx(fps * seconds, rel=TOLERANCE)
+    if not document["verdict"]["valid"]:
+        pytest.skip(f"the schedule was right, but the machine is busy: {document['verdict']}")
     sent = sum(queue["frames"] for queue in figures["tx_queues"])
     assert sent == pytest.approx(fps * seconds, rel=TOLERANCE)
     assert figures["offered_load"]["fps"] == pytest.approx(fps, rel=TOLERANCE)
@@ -44,21 +48,21 @@ def check(program, words, fps, seconds, queues):
 
 @pytest.mark.parametrize(("words", "fps"), RATES, ids=name_of)
 def test_ring_one_queue(program, words, fps):
-    adds_up(check(program, ["ring:rate", "-m", f"{ONE}.0", *words], fps, 1, 1))
+    adds_up(check(program, ["ring:rate", "-m", f"{ONE}.0", *words], fps, 0.5, 1))
 
 
 @needs_two_cpus
 @pytest.mark.parametrize(("words", "fps"), RATES[:4], ids=name_of)
 def test_ring_two_queues_share_the_rate(program, words, fps):
-    figures = check(program, ["ring:rate", "-m", f"[{TWO}].0", *words], fps, 1, 2)
+    figures = check(program, ["ring:rate", "-m", f"[{TWO}].0", *words], fps, 0.5, 2)
     adds_up(figures)
     for queue in figures["tx_queues"]:
-        assert queue["frames"] == pytest.approx(fps / 2, rel=TOLERANCE)
+        assert queue["frames"] == pytest.approx(figures["tx_frames"] / 2, rel=TOLERANCE)
 
 
 @pytest.mark.parametrize(("words", "fps"), [RATES[1], RATES[5]], ids=name_of)
 def test_null(program, words, fps):
-    check(program, ["null:rate", "-m", f":{ONE}.0", *words], fps, 1, 1)
+    check(program, ["null:rate", "-m", f":{ONE}.0", *words], fps, 0.5, 1)
 
 
 @pytest.mark.slow

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import os
+import pty
 import secrets
+import select
 import shutil
 import subprocess
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,30 +90,30 @@ def wire() -> Iterator[Wire]:
 
 
 @contextmanager
-def testpmd(*arguments: str) -> Iterator[None]:
-    """A testpmd that waits at its prompt and does not forward. ``arguments``: EAL's."""
+def idle_testpmd(memif_socket: Path) -> Iterator[None]:
+    """A testpmd with the server's end of a memif, which waits at its prompt and never polls."""
     prefix = f"wr-peer-{secrets.token_hex(4)}"
+    device = f"net_memif0,role=server,socket-abstract=no,socket={memif_socket}"
     cpu = CPUS[0]
-    words = ["dpdk-testpmd", "--lcores", f"0@{cpu},1@{cpu}", "--no-pci", "--in-memory", "--no-huge"]
-    words += ["-m", "128", "--file-prefix", prefix, *arguments]
+    words = ["dpdk-testpmd", "--lcores", f"0@{cpu},1@{cpu}", "--no-pci", "--no-huge", "-m", "128"]
+    words += ["--file-prefix", prefix, "--vdev", device]
     words += ["--", "--interactive", "--total-num-mbufs=4096"]
-    process = subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    main, sub = pty.openpty()  # into a pipe it would not say when it is ready
+    process = subprocess.Popen(words, stdin=sub, stdout=sub, stderr=sub)
+    os.close(sub)
     try:
-        assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith("Done"):
-                break
-        else:
-            text = "testpmd did not start:\n" + "".join(lines)
-            raise AssertionError(text)
+        seen = b""
+        deadline = time.monotonic() + 30
+        while b"testpmd>" not in seen:
+            ready, _, _ = select.select([main], [], [], 1)
+            seen += os.read(main, 4096) if ready else b""
+            assert process.poll() is None, seen.decode()
+            assert time.monotonic() < deadline, seen.decode()
         yield
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        os.close(main)
         shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
 
 

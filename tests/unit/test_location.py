@@ -4,7 +4,6 @@
 import pytest
 
 from wirerate.errors import PlanError
-from wirerate.plan import location as module
 from wirerate.plan.location import Location, LocationKind, parse_location
 
 
@@ -80,33 +79,22 @@ def test_invalid(text, says):
 
 
 @pytest.mark.parametrize(
-    ("text", "pci", "single_file", "shared"),
+    ("text", "pci", "single_file"),
     [
-        ("03:00.0", True, False, False),
-        ("ring:a", False, False, False),
-        ("pcap:a,b", False, False, False),
-        ("tap:t0", False, False, False),
-        ("memif:/run/a", False, False, True),
-        ("vhost:/run/a", False, True, True),
-        ("virtio-user:/run/a", False, True, True),
-        ("vdev:net_virtio_user0,path=/run/a", False, True, True),
-        ("vdev:eth_vhost0,iface=/run/a", False, True, True),
-        ("vdev:net_memif0,id=0", False, False, True),
-        ("vdev:net_null0", False, False, False),
+        ("03:00.0", True, False),
+        ("ring:a", False, False),
+        ("pcap:a,b", False, False),
+        ("tap:t0", False, False),
+        ("memif:/run/a", False, False),
+        ("vhost:/run/a", False, True),
+        ("virtio-user:/run/a", False, True),
+        ("vdev:net_virtio_user0,path=/run/a", False, True),
+        ("vdev:eth_vhost0,iface=/run/a", False, True),
+        ("vdev:net_memif0,id=0", False, False),
+        ("vdev:net_null0", False, False),
     ],
 )
-def test_needs(text, pci, single_file, shared):
+def test_needs(text, pci, single_file):
     location = parse_location(text)
     assert location.needs_pci is pci
     assert location.needs_single_file_segments is single_file
-    assert location.needs_shared_memory is shared
-
-
-def test_real_lines(tmp_path, monkeypatch):
-    (tmp_path / "eth0" / "device").mkdir(parents=True)
-    (tmp_path / "veth0").mkdir()
-    monkeypatch.setattr(module, "_SYSFS_INTERFACES", tmp_path)
-    real = ["03:00.0", "af_packet:eth0", "af_xdp:eth0,start_queue=0"]
-    unreal = ["af_packet:veth0", "af_xdp:none", "ring:a", "tap:eth0", "memif:/a", "pcap:a,b"]
-    assert all(parse_location(text).has_real_line for text in real)
-    assert not any(parse_location(text).has_real_line for text in unreal)

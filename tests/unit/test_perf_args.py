@@ -63,7 +63,7 @@ def test_defaults_are_pktperfs(settings):
     assert (found.protocol, found.promiscuous, found.jumbo) == (Protocol.UDP, True, False)
     assert (found.lcore_map, found.lcores) == (None, tuple(range(64)))
     assert (found.line_rate_bps, found.verbose, found.json) == (None, False, False)
-    assert found.frame_size_max == 1518
+    assert found.frame_size_max == 64
 
 
 def test_all_short_options(settings):

@@ -13,10 +13,16 @@ from wirerate.cli import perf_args
 from wirerate.engine.eal import choose_memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.engine.run_dir import lcores_in_use
-from wirerate.errors import ExitCode
+from wirerate.errors import EngineRefusedError, ExitCode
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.lcore_map import LcoreMap, choose_map
-from wirerate.plan.perf_plan import make_program, memory_octets, plan_ports, port_params
+from wirerate.plan.perf_plan import (
+    make_program,
+    memory_octets,
+    named_refusal,
+    plan_ports,
+    port_params,
+)
 from wirerate.report import perf_json, perf_text
 from wirerate.report.screen import open_screen
 from wirerate.trial.result import port_results
@@ -103,7 +109,7 @@ def _stopping(trial: Trial) -> Iterator[None]:
 
 def _measure(engine: Engine, settings: PerfSettings, lcore_map: LcoreMap) -> int:
     about = engine.call("engine.info")
-    opened = engine.call("ports.open", {"ports": port_params(settings, lcore_map)})["ports"]
+    opened = _open_ports(engine, settings, lcore_map)
     plans = plan_ports(settings, lcore_map, opened)
     infos = {info["name"]: info for info in opened}
     if settings.verbose:
@@ -114,6 +120,18 @@ def _measure(engine: Engine, settings: PerfSettings, lcore_map: LcoreMap) -> int
     with _stopping(trial):
         _watch(trial, settings, plans, infos)
     return _report(trial, settings, plans, infos, about)
+
+
+def _open_ports(
+    engine: Engine, settings: PerfSettings, lcore_map: LcoreMap
+) -> list[dict[str, Any]]:
+    """Open the mapped ports; a refusal names port and map as the user gave them."""
+    try:
+        reply = engine.call("ports.open", {"ports": port_params(settings, lcore_map)})
+    except EngineRefusedError as error:
+        raise named_refusal(error, lcore_map) from error
+    infos: list[dict[str, Any]] = reply["ports"]
+    return infos
 
 
 def _is_nic(settings: PerfSettings, plan: PortPlan) -> bool:

@@ -255,6 +255,12 @@ def settings_from_args(
         rate.to_fps(args.frame_size, args.line_rate_bps)
     usable = os.sched_getaffinity(0) if usable_lcores is None else usable_lcores
     lcores = tuple(sorted(usable)) if eal.lcores is None else eal.lcores
+    absent = sorted(set(lcores) - set(usable))
+    if absent:
+        raise PlanError(
+            f"EAL lcore {absent[0]}: this process may not use CPU {absent[0]}, only "
+            f"{', '.join(str(cpu) for cpu in sorted(usable))}; correct -l (or --lcores, -c)"
+        )
     return PerfSettings(
         locations=locations,
         eal=eal,

@@ -49,7 +49,7 @@ def free_hugepages_mib(root: Path = _HUGEPAGES) -> int:
 def choose_memory(need_octets: int, passthrough: Sequence[str], *, allow_hugepages: bool) -> Memory:
     """Hugepages if enough are free and allowed, else ordinary pages; nothing if the user chose."""
     if any(word.split("=")[0] in _MEMORY_OPTIONS for word in passthrough):
-        return Memory((), "memory as the EAL options say")
+        return Memory((), "as the EAL options say")
     need = _BASE_MIB + -(-need_octets // _MIB)
     free = free_hugepages_mib()
     if allow_hugepages and free >= need:

@@ -15,7 +15,6 @@ import difflib
 import re
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 from wirerate.errors import PlanError
 
@@ -70,8 +69,6 @@ _SOCKET_OCTETS_MAX = 107  # sun_path - 1
 _NAME_OCTETS_MAX = 20  # what RTE_RING_NAMESIZE leaves after the prefixes of net_ring
 # EAL chooses a vdev's driver by the start of its name; eth_ are the older aliases.
 _VDEVS_OF_VHOST = ("net_virtio_user", "virtio_user", "net_vhost", "eth_vhost")
-_VDEVS_OF_MEMIF = ("net_memif", "eth_memif")
-_SYSFS_INTERFACES = Path("/sys/class/net")
 
 
 @dataclass(frozen=True)
@@ -108,23 +105,6 @@ class Location:
         if self.kind is LocationKind.VDEV:
             return self.value.startswith(_VDEVS_OF_VHOST)
         return self.kind in {LocationKind.VIRTIO_USER, LocationKind.VHOST}
-
-    @property
-    def needs_shared_memory(self) -> bool:
-        """Another process maps the frames, so memory must have a file behind it."""
-        if self.kind is LocationKind.VDEV:
-            return self.value.startswith((*_VDEVS_OF_VHOST, *_VDEVS_OF_MEMIF))
-        return self.kind in _SOCKETS
-
-    @property
-    def has_real_line(self) -> bool:
-        """Whether frames leave over a line with a speed: PCI, or AF_* on a physical interface.
-
-        A first guess for wording and defaults: the engine's ``link_speed_bps`` has the last word.
-        """
-        if self.kind in {LocationKind.AF_PACKET, LocationKind.AF_XDP}:
-            return (_SYSFS_INTERFACES / self.value / "device").exists()
-        return self.kind is LocationKind.PCI
 
 
 def parse_location(text: str) -> Location:

@@ -7,9 +7,11 @@ before, `make_program` after. Both as docs/design/0002-engine-interface.md says.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from wirerate.errors import EngineRefusedError
 from wirerate.plan.frames import make_stream
 
 if TYPE_CHECKING:
@@ -56,6 +58,19 @@ def port_params(settings: PerfSettings, lcore_map: LcoreMap) -> list[dict[str, A
         }
         for entry in lcore_map.ports
     ]
+
+
+def named_refusal(error: EngineRefusedError, lcore_map: LcoreMap) -> EngineRefusedError:
+    """The engine's refusal of a port in the user's words: the port's number, and its map."""
+    place = re.match(r"ports\[(\d+)\](\.\w+)?", error.path or "")
+    if place is None:
+        return error
+    entry = lcore_map.ports[int(place[1])]
+    text = str(error).removeprefix(f"{error.path}: ")
+    if place[2] in {".rx_queues", ".tx_queues"}:
+        text = f"{text} {entry.text}"
+    text = f"port {entry.port}: {text}"
+    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
 
 
 def plan_ports(

@@ -58,7 +58,7 @@ def table(
 def _link_line(plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int) -> str:
     if plan.line_rate_bps is None:
         link = f"Link {'up' if info['link_up'] else 'down'}, no line rate"
-        pps = "as the device takes them"
+        pps = "unknown"
     else:
         assumed = "" if info["link_speed_bps"] else " (--line-rate)"
         duplex = " FDX" if info["full_duplex"] else " HDX"
@@ -114,7 +114,8 @@ class _Rows:
         yield _row("TxQs", self._rates(lambda port: [queue.frames for queue in port.tx]))
         yield _row("Unsent", self._rates(lambda port: [q.frames_unsent for q in port.tx]))
         yield _row("NoMBUF", self._rates(lambda port: [port.device.rx_nombuf]))
-        yield _cycles_row("TxCycle", self._cycles())
+        if self._now.tx:
+            yield _cycles_row("TxCycle", self._cycles())
         device = self._now.device
         yield (
             f"  RxMissed: {device.imissed:>12,}, ierr: {device.ierrors:,}, "

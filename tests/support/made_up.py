@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counters, snapshots and results made up for tests that need no engine."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from wirerate.engine.counters import Histogram
+from wirerate.plan.perf_plan import PortPlan
+from wirerate.trial.snapshot import Device, Port, RxQueue, Snapshot, TxQueue, Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HZ = 1_000_000_000
+"""One cycle is one nanosecond."""
+START = 5 * HZ
+SUB_BITS = 5
+FRAME = 64
+
+
+def histogram(*values: int, sub_bits: int = SUB_BITS) -> Histogram:
+    """The histogram of values, as the engine would count them."""
+    counts = [0] * (bucket_of(max(values, default=0), sub_bits) + 2)
+    for value in values:
+        counts[bucket_of(value, sub_bits)] += 1
+    return Histogram(tuple(counts), sub_bits)
+
+
+def bucket_of(value: int, sub_bits: int) -> int:
+    """The bucket, word for word as docs/design/0002-engine-interface.md has it."""
+    if value < 2 ** (sub_bits + 1):
+        return value
+    highest = value.bit_length() - 1
+    return ((highest - sub_bits) << sub_bits) + (value >> (highest - sub_bits))
+
+
+def tx_queue(queue: int = 0, *, frames: int = 1000, seconds: float = 1.0, **other: Any) -> TxQueue:
+    """A queue that has sent frames evenly."""
+    made = TxQueue(
+        queue=queue,
+        lcore=queue + 1,
+        frames=frames,
+        octets=frames * FRAME,
+        frames_unsent=0,
+        frames_due=frames,
+        bursts_short=0,
+        busy_cycles=frames * 50,
+        first_tsc=START,
+        last_tsc=START + int(seconds * HZ),
+        lateness_max_cycles=900,
+        done=True,
+        burst_cycles=histogram(20, 20, 30),
+        lateness_cycles=histogram(10, 10, 40),
+    )
+    return replace(made, **other)
+
+
+def rx_queue(queue: int = 0, *, frames: int = 1000, **other: Any) -> RxQueue:
+    """A queue that has received frames over one second."""
+    made = RxQueue(
+        queue=queue,
+        lcore=queue + 1,
+        frames=frames,
+        octets=frames * FRAME,
+        busy_cycles=frames * 40,
+        first_tsc=START,
+        last_tsc=START + HZ,
+    )
+    return replace(made, **other)
+
+
+def port(
+    tx: tuple[TxQueue, ...] = (), rx: tuple[RxQueue, ...] = (), name: str = "p0", **device: Any
+) -> Port:
+    """A port whose device agrees with the queues, except for what is given."""
+    own = Device(
+        ipackets=sum(queue.frames for queue in rx),
+        opackets=sum(queue.frames for queue in tx),
+        imissed=0,
+        ierrors=0,
+        oerrors=0,
+        rx_nombuf=0,
+        link_up=True,
+        link_changes=0,
+    )
+    return Port(name, rx, tx, replace(own, **device))
+
+
+def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
+    """A look at ports after a trial of seconds."""
+    end = START + int(seconds * HZ)
+    made = Snapshot(
+        tsc_hz=HZ,
+        now_tsc=end,
+        start_tsc=START,
+        stop_tsc=end,
+        cpu_ns=2 * HZ,
+        resident_max_octets=20 << 20,
+        ports=ports,
+        workers=(Worker(1, end, 0, 0, stopped=True),),
+    )
+    return replace(made, **other)
+
+
+def plan(of: Port, fps: float | None = 1000.0, line_rate_bps: int | None = None) -> PortPlan:
+    """What the port was to do."""
+    return PortPlan(
+        index=int(of.name[1:]),
+        name=of.name,
+        location="ring:made-up",
+        rx_lcores=tuple(queue.lcore for queue in of.rx),
+        tx_lcores=tuple(queue.lcore for queue in of.tx),
+        line_rate_bps=line_rate_bps,
+        intended_fps=fps,
+    )
+
+
+def info(**other: Any) -> dict[str, Any]:
+    """What the engine tells of an open port."""
+    made = {
+        "driver": "net_ring",
+        "mac": "02:00:00:00:00:00",
+        "link_up": True,
+        "link_speed_bps": None,
+        "full_duplex": True,
+        "autoneg": False,
+        "rx_descriptors": 1024,
+        "tx_descriptors": 1024,
+    }
+    return {**made, **other}
+
+
+def segment(path: Path, blocks: list[dict[str, Any]], words: dict[int, list[int]]) -> None:
+    """Write a counters segment; words by their block's offset."""
+    description = json.dumps({"version": 1, "tsc_hz": HZ, "blocks": blocks}).encode()
+    at = max(offset + 8 * len(values) for offset, values in words.items())
+    content = bytearray(at)
+    for offset, values in words.items():
+        struct.pack_into(f"={len(values)}Q", content, offset, *values)
+    content += description
+    struct.pack_into("=8sQQQ", content, 0, b"WRCNTRS1", len(content), at, len(description))
+    path.write_bytes(content)
