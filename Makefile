@@ -85,7 +85,7 @@ unit: build
 sanitize:
 	$(HEADING) 'sanitize: engine/tests under ASan and UBSan'
 	@[ -f $(SANITIZE)/build.ninja ] || meson setup $(SANITIZE) $(SANITIZERS) -Dwerror=true >/dev/null
-	@ninja -C $(SANITIZE) --quiet
+	@ninja -C $(SANITIZE) --quiet all meson-test-prereq
 	@$(SANITIZER_ENV) meson test -C $(SANITIZE) --suite unit --print-errorlogs --no-rebuild
 
 ## fuzz: every fuzz target for FUZZ_SECONDS (10), from its seeds

@@ -120,6 +120,7 @@ python_packages() {
 	fi
 	echo "setup: Python packages for '$profile' into .venv"
 	requirements=$(mktemp)
+	trap 'rm -f "$requirements"' EXIT
 	.venv/bin/python - "$profile" >"$requirements" <<-'PYTHON'
 		import pathlib, sys
 		try:
@@ -132,8 +133,8 @@ python_packages() {
 		    names += text["project"]["optional-dependencies"]["dev"]
 		print("\n".join(["pip>=23.1", *names]))  # Debian 12's pip, 23.0, has no -C
 	PYTHON
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements"
-	rm -f "$requirements"
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
+		fail "pip could not install; see its lines above (network, proxy, certificates?)"
 	echo "$recipe" >"$stamp"
 }
 

@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 
+#define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
 #define LINK_WAIT_MS 5000u /* copper auto-negotiation takes up to 3 s (IEEE 802.3 clause 28) */
 
 static json_t *
@@ -97,6 +98,14 @@ open_ports(struct session *session, const struct ports_config *config, struct er
 	return 0;
 }
 
+static unsigned int
+link_wait_ms(const struct port *port)
+{
+	if (location_has_line(&port->location))
+		return LINK_WAIT_MS;
+	return port_awaits_peer(port) ? PEER_WAIT_MS : 0;
+}
+
 static json_t *
 ports_open(struct session *session, const json_t *params, struct error *err)
 {
@@ -116,8 +125,7 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 		return NULL;
 	infos = json_array();
 	for (uint32_t i = 0; i < session->port_count; i++) {
-		port_link_wait(&session->ports[i],
-			       port_awaits_peer(&session->ports[i]) ? LINK_WAIT_MS : 0);
+		port_link_wait(&session->ports[i], link_wait_ms(&session->ports[i]));
 		json_array_append_new(infos, describe_port(&session->ports[i]));
 	}
 	return json_pack("{s:o}", "ports", infos);

@@ -77,7 +77,8 @@ struct port_counters {
 	uint64_t link_up;
 	uint64_t link_speed_bps; /* as reported, real or not */
 	uint64_t link_changes;
-	uint64_t reserved[4];
+	uint64_t resets; /* the device began to count anew */
+	uint64_t reserved[3];
 };
 
 struct engine_counters {

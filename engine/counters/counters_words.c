@@ -30,8 +30,9 @@ static const struct counters_word port_words[] = {
 	WORD(port_counters, rx_nombuf, "frames", "not received for want of an mbuf"),
 	WORD(port_counters, link_up, "", "1 when the link is up"),
 	WORD(port_counters, link_speed_bps, "bit/s", "link speed as reported, real or not"),
-	WORD(port_counters, link_changes, "",
-	     "changes of link state seen since the program was loaded"),
+	WORD(port_counters, resets, "",
+	     "times the device cleared its counters (memif: when a peer leaves)"),
+	WORD(port_counters, link_changes, "", "changes of link state since it was first up"),
 };
 
 static const struct counters_word worker_words[] = {

@@ -2,6 +2,8 @@
 /* What is asked of an open port: its link, its counters, its end. */
 #include "device/port.h"
 
+#include <unistd.h>
+
 #include <rte_cycles.h>
 
 #define DRAIN_BURST 64
@@ -29,7 +31,7 @@ port_link_wait(struct port *port, unsigned int max_wait_ms)
 			return;
 		if (waited >= max_wait_ms)
 			return;
-		rte_delay_us_sleep(10000);
+		usleep(10000);
 	}
 }
 
@@ -58,28 +60,50 @@ sample_link(struct port *port, struct port_counters *counters)
 
 	if (rte_eth_link_get_nowait(port->port_id, &link) != 0)
 		return;
-	if (link.link_status != port->link.link_status)
+	/* That a peer comes for the first time is no change; that it leaves, or comes again, is. */
+	if (link.link_status != port->link.link_status && port->link_was_up)
 		counter_add(&counters->link_changes, 1);
 	port->link = link;
+	port->link_was_up |= link.link_status == RTE_ETH_LINK_UP;
 	counter_set(&counters->link_up, link.link_status == RTE_ETH_LINK_UP);
 	counter_set(&counters->link_speed_bps,
 		    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed * MBPS);
 }
 
 void
-port_sample(struct port *port, const struct rte_eth_stats *base, struct port_counters *counters)
+port_begin_counting(struct port *port)
 {
+	rte_eth_stats_get(port->port_id, &port->last);
+	port->link_was_up = port->link.link_status == RTE_ETH_LINK_UP;
+}
+
+static bool
+went_backwards(const struct rte_eth_stats *now, const struct rte_eth_stats *last)
+{
+	return now->ipackets < last->ipackets || now->opackets < last->opackets;
+}
+
+void
+port_sample(struct port *port, struct port_counters *counters)
+{
+	static const struct rte_eth_stats zero;
+	const struct rte_eth_stats *last = &port->last;
 	struct rte_eth_stats now;
 
 	if (rte_eth_stats_get(port->port_id, &now) == 0) {
-		counter_set(&counters->ipackets, now.ipackets - base->ipackets);
-		counter_set(&counters->opackets, now.opackets - base->opackets);
-		counter_set(&counters->ibytes, now.ibytes - base->ibytes);
-		counter_set(&counters->obytes, now.obytes - base->obytes);
-		counter_set(&counters->imissed, now.imissed - base->imissed);
-		counter_set(&counters->ierrors, now.ierrors - base->ierrors);
-		counter_set(&counters->oerrors, now.oerrors - base->oerrors);
-		counter_set(&counters->rx_nombuf, now.rx_nombuf - base->rx_nombuf);
+		if (went_backwards(&now, last)) {
+			last = &zero;
+			counter_add(&counters->resets, 1);
+		}
+		counter_add(&counters->ipackets, now.ipackets - last->ipackets);
+		counter_add(&counters->opackets, now.opackets - last->opackets);
+		counter_add(&counters->ibytes, now.ibytes - last->ibytes);
+		counter_add(&counters->obytes, now.obytes - last->obytes);
+		counter_add(&counters->imissed, now.imissed - last->imissed);
+		counter_add(&counters->ierrors, now.ierrors - last->ierrors);
+		counter_add(&counters->oerrors, now.oerrors - last->oerrors);
+		counter_add(&counters->rx_nombuf, now.rx_nombuf - last->rx_nombuf);
+		port->last = now;
 	}
 	sample_link(port, counters);
 	counter_set(&counters->sampled_tsc, rte_rdtsc());

@@ -36,6 +36,8 @@ struct port {
 	char driver[32];
 	struct rte_mempool *rx_pool;
 	struct rte_eth_link link; /* when last asked */
+	bool link_was_up;
+	struct rte_eth_stats last; /* device counters when last asked */
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */
@@ -49,9 +51,15 @@ void port_link_wait(struct port *port, unsigned int max_wait_ms);
 /* Throw away what the receive queues hold, but for a capture file. Only while no worker polls them. */
 void port_drain(const struct port *port);
 
-/* Write the device's own counters, less `base`, and the link's state. */
-void port_sample(struct port *port, const struct rte_eth_stats *base,
-		 struct port_counters *counters);
+/* Count from now on: what the device has counted so far is not of this program. */
+void port_begin_counting(struct port *port);
+
+/*
+ * Add to the counters what the device has counted since it was last asked, and write the link's
+ * state. Some drivers clear their counters when a peer leaves: what they counted since the last
+ * look is lost then, and `resets` tells.
+ */
+void port_sample(struct port *port, struct port_counters *counters);
 
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);

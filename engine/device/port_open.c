@@ -43,7 +43,7 @@ open_ring(struct port *port, const char *path, struct error *err)
 		config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
 	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
 	unsigned int flags =
-		config->tx_queues > count ? RING_F_SC_DEQ : RING_F_SC_DEQ | RING_F_SP_ENQ;
+		RING_F_EXACT_SZ | RING_F_SC_DEQ | (config->tx_queues > count ? 0 : RING_F_SP_ENQ);
 	struct where where;
 	char name[RTE_RING_NAMESIZE];
 	int port_id;
@@ -55,7 +55,7 @@ open_ring(struct port *port, const char *path, struct error *err)
 			config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "wr_%.20s_%hhu", port->location.device, (uint8_t)i);
-		rings[i] = rte_ring_create(name, rte_align32pow2(size + 1), SOCKET_ID_ANY, flags);
+		rings[i] = rte_ring_create(name, size, SOCKET_ID_ANY, flags);
 		if (rings[i] == NULL)
 			return error_set(err, -rte_errno, key(&where, path, "location"),
 					 "ring %s: %s", name, rte_strerror(rte_errno));
@@ -110,13 +110,16 @@ probe_device(struct port *port, const char *path, struct error *err)
 			"`dpdk-devbind.py --status` show it",
 			location->device);
 	code = rte_eal_hotplug_add("vdev", location->device, location->args);
-	if (code != 0 || rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
-		return error_set(
-			err, code != 0 ? code : -ENODEV, key(&where, path, "location"),
-			"DPDK could not open \"%s\" as %s,%s: %s; its reason is in the engine's log",
-			port->config.location, location->device, location->args,
-			code != 0 ? strerror(-code) : "no such driver");
-	return 0;
+	if (code == 0 && rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
+		code = -ENODEV;
+	if (code == 0)
+		return 0;
+	/* The bus says -EFAULT when no driver wants a device of that name. */
+	return error_set(
+		err, code == -EFAULT ? -EINVAL : code, key(&where, path, "location"),
+		"DPDK could not open \"%s\" (device %s%s%s): %s; its reason is in the engine's log",
+		port->config.location, location->device, location->args[0] != '\0' ? "," : "",
+		location->args, code == -EFAULT ? "no driver of that name" : strerror(-code));
 }
 
 static int
@@ -149,6 +152,10 @@ check_descriptors(uint32_t asked, const struct rte_eth_desc_lim *limits, const c
 	uint32_t most = limits->nb_max > 0 ? limits->nb_max : UINT16_MAX;
 	struct where where;
 
+	if (port->location.kind == LOCATION_AF_XDP && !rte_is_power_of_2(RTE_MAX(asked, 1u)))
+		return error_set(err, -EINVAL, key(&where, path, name),
+				 "%u descriptors asked, %s takes powers of two", asked,
+				 port->config.location);
 	if (asked == 0 || (asked >= limits->nb_min && asked <= most && asked % align == 0))
 		return 0;
 	return error_set(err, -EINVAL, key(&where, path, name),

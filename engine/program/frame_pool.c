@@ -3,42 +3,28 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_mempool.h>
 
-#define OPS_POPULATE "wirerate_populate"
+/*
+ * One, not two: DPDK has room for 16 (RTE_MEMPOOL_MAX_OPS_IDX), and since 24.11 its own drivers, all of them in a
+ * statically linked engine, take 15.
+ */
 #define OPS_OWNED "wirerate_owned"
 
 struct frame_pool {
 	struct rte_mempool *mempool;
 	struct rte_mbuf **mbufs;
 	uint32_t capacity;
-	uint32_t count; /* mbufs recorded while the mempool was populated */
+	uint32_t count; /* mbufs recorded */
 };
 
+/* Nothing is kept: struct frame_pool has the frames. */
 static int
 owned_alloc(struct rte_mempool *mempool)
 {
-	mempool->pool_data = mempool->pool_config;
-	return 0;
-}
-
-static void
-owned_free(struct rte_mempool *mempool)
-{
 	(void)mempool;
-}
-
-/* Populating a mempool hands every object over once: they are recorded. */
-static int
-populate_enqueue(struct rte_mempool *mempool, void *const *objects, unsigned int n)
-{
-	struct frame_pool *pool = mempool->pool_data;
-
-	for (unsigned int i = 0; i < n; i++)
-		pool->mbufs[pool->count++] = objects[i];
 	return 0;
 }
 
@@ -68,36 +54,23 @@ owned_count(const struct rte_mempool *mempool)
 	return mempool->size; /* "all free": rte_mempool_free and audits expect it */
 }
 
-static const struct rte_mempool_ops populate_ops = {
-	.name = OPS_POPULATE,
-	.alloc = owned_alloc,
-	.free = owned_free,
-	.enqueue = populate_enqueue,
-	.dequeue = owned_dequeue,
-	.get_count = owned_count,
-};
-
 static const struct rte_mempool_ops owned_ops = {
 	.name = OPS_OWNED,
 	.alloc = owned_alloc,
-	.free = owned_free,
 	.enqueue = owned_enqueue,
 	.dequeue = owned_dequeue,
 	.get_count = owned_count,
 };
 
-RTE_MEMPOOL_REGISTER_OPS(populate_ops);
 RTE_MEMPOOL_REGISTER_OPS(owned_ops);
 
-/* rte_mempool_set_ops_byname() refuses a populated pool, so the index is looked up in the same public table. */
-static int
-find_ops(const char *name)
+static void
+take_mbuf(struct rte_mempool *mempool, void *opaque, void *object, unsigned int i)
 {
-	for (uint32_t i = 0; i < rte_mempool_ops_table.num_ops; i++) {
-		if (strcmp(rte_mempool_ops_table.ops[i].name, name) == 0)
-			return (int)i;
-	}
-	return -ENOENT;
+	struct frame_pool *pool = opaque;
+
+	rte_pktmbuf_init(mempool, NULL, object, i);
+	pool->mbufs[pool->count++] = object;
 }
 
 static uint32_t
@@ -127,19 +100,15 @@ populate(struct frame_pool *pool, const char *name, uint32_t octets, int socket)
 		sizeof(private), socket, 0);
 	if (pool->mempool == NULL)
 		return -rte_errno;
-	code = rte_mempool_set_ops_byname(pool->mempool, OPS_POPULATE, pool);
+	code = rte_mempool_set_ops_byname(pool->mempool, OPS_OWNED, NULL);
 	if (code != 0)
 		return code;
 	rte_pktmbuf_pool_init(pool->mempool, &private);
 	code = rte_mempool_populate_default(pool->mempool);
 	if (code < 0)
 		return code;
-	rte_mempool_obj_iter(pool->mempool, rte_pktmbuf_init, NULL);
-	code = find_ops(OPS_OWNED);
-	if (code < 0 || pool->count != pool->capacity)
-		return code < 0 ? code : -ENOMEM;
-	pool->mempool->ops_index = code;
-	return 0;
+	rte_mempool_obj_iter(pool->mempool, take_mbuf, pool);
+	return pool->count == pool->capacity ? 0 : -ENOMEM;
 }
 
 int

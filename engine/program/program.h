@@ -30,7 +30,6 @@ struct program {
 	struct port *ports; /* the session's; not owned */
 	uint32_t port_count;
 	struct port_counters **port_counters; /* port_count of them */
-	struct rte_eth_stats *port_base;      /* device counters when the program was loaded */
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
 	bool running;
 };

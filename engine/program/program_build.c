@@ -249,7 +249,6 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 	program->workers = rte_zmalloc("workers", config->n_workers * sizeof(program->workers[0]),
 				       COUNTERS_ALIGN);
 	program->port_counters = calloc(port_count, sizeof(program->port_counters[0]));
-	program->port_base = calloc(port_count, sizeof(program->port_base[0]));
 	program->pools = calloc(port_count, sizeof(program->pools[0]));
 	atomic_init(&program->traffic.start_tsc, TRAFFIC_NOT_STARTED);
 	atomic_init(&program->traffic.stop_tsc, UINT64_MAX);
@@ -271,10 +270,9 @@ program_create(struct program **out, const struct program_config *config, struct
 	build.block_of_worker = calloc(config->n_workers, sizeof(build.block_of_worker[0]));
 	build.block_of_port = calloc(port_count, sizeof(build.block_of_port[0]));
 	if (build.program == NULL || build.program->workers == NULL ||
-	    build.program->port_counters == NULL || build.program->port_base == NULL ||
-	    build.program->pools == NULL || build.mbufs_used == NULL ||
-	    build.block_of_task == NULL || build.block_of_worker == NULL ||
-	    build.block_of_port == NULL)
+	    build.program->port_counters == NULL || build.program->pools == NULL ||
+	    build.mbufs_used == NULL || build.block_of_task == NULL ||
+	    build.block_of_worker == NULL || build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
 		code = segment_create(&build.program->segment, counters_path, rte_get_tsc_hz(),
@@ -314,7 +312,6 @@ program_destroy(struct program *program)
 		frame_pool_destroy(program->pools[p]);
 	segment_close(program->segment);
 	free(program->pools);
-	free(program->port_base);
 	free(program->port_counters);
 	rte_free(program->workers);
 	rte_free(program);

@@ -18,7 +18,7 @@ program_run(struct program *program, struct error *err)
 
 	for (uint32_t p = 0; p < program->port_count; p++) {
 		port_drain(&program->ports[p]);
-		rte_eth_stats_get(program->ports[p].port_id, &program->port_base[p]);
+		port_begin_counting(&program->ports[p]);
 	}
 	code = worker_launch_all(program->workers, program->worker_count, err);
 	program->running = code == 0;
@@ -78,7 +78,7 @@ program_sample(struct program *program)
 	struct rusage usage;
 
 	for (uint32_t p = 0; p < program->port_count; p++)
-		port_sample(&program->ports[p], &program->port_base[p], program->port_counters[p]);
+		port_sample(&program->ports[p], program->port_counters[p]);
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		counter_set(&engine->user_ns, ns_of_timeval(&usage.ru_utime));
 		counter_set(&engine->system_ns, ns_of_timeval(&usage.ru_stime));

@@ -72,11 +72,18 @@ def test_memif_sender_comes_and_goes(program, tmp_path):
 
 @needs_two_cpus
 def test_memif_counts_of_the_device_outlive_its_peer(program, tmp_path):
-    # The driver forgets its counters with the connection; what it had counted is known still.
+    # The driver forgets its counters with the connection. What was seen of them is kept, and that
+    # some may be missing is told, so that nobody compares them.
     receive = ["-m", f"{CPUS[0]}:.0"]
     send = ["-m", f":{ONE}.0", *COUNT]
     first, _ = memif_pair(program, tmp_path, receive, send)
-    assert first["device"]["ipackets"] == first["rx_frames"]
+    device = first["device"]
+    assert first["rx_frames"] > 0
+    assert device["resets"] in {0, 1}
+    if device["resets"] == 0:
+        assert device["ipackets"] == first["rx_frames"]
+    else:
+        assert device["ipackets"] <= first["rx_frames"]
 
 
 @needs_two_cpus

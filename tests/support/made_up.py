@@ -86,6 +86,7 @@ def port(
         rx_nombuf=0,
         link_up=True,
         link_changes=0,
+        resets=0,
     )
     return Port(name, rx, tx, replace(own, **device))
 

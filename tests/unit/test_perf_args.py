@@ -14,6 +14,7 @@ from wirerate.cli import perf_args
 from wirerate.cli.main import main
 from wirerate.errors import EngineDiedError, EngineRefusedError, HostSetupError
 from wirerate.plan.frames import FrameSpec, Protocol
+from wirerate.plan.perf_settings import DEFAULT_LOCATION
 from wirerate.units import Rate, RateKind
 
 
@@ -119,7 +120,7 @@ def test_eal_devices_come_before_locations(settings):
 def test_without_a_location_there_is_a_ring(settings, line):
     found = settings(line)
     assert found.default_location
-    assert found.locations == (perf_args.DEFAULT_LOCATION,)
+    assert found.locations == (DEFAULT_LOCATION,)
     assert not settings("ring:demo").default_location
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from wirerate.engine import run_dir
 from wirerate.engine.run_dir import RunDirectory, base_directory, dpdk_directory, sweep
 from wirerate.errors import HostSetupError
 
@@ -95,7 +94,7 @@ def test_a_base_open_to_others_is_closed(base):
 def test_a_foreign_base_is_refused(base, monkeypatch):
     base.mkdir()
     owner = base.stat().st_uid
-    monkeypatch.setattr(run_dir.os, "geteuid", lambda: owner + 1)
+    monkeypatch.setattr("os.geteuid", lambda: owner + 1)
     with pytest.raises(HostSetupError, match="belongs to somebody else"):
         RunDirectory()
     assert list(base.iterdir()) == []
@@ -118,9 +117,9 @@ def test_a_file_in_place_of_the_base_is_refused(base):
 def test_where_runs_live(monkeypatch, tmp_path):
     monkeypatch.delenv("WIRERATE_RUNTIME_DIR", raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    monkeypatch.setattr(run_dir.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
     assert base_directory() == Path("/run/wirerate")
-    monkeypatch.setattr(run_dir.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert base_directory() == tmp_path / "wirerate"
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "gone"))
     assert base_directory() == Path("/dev/shm/wirerate-1000")
@@ -128,9 +127,9 @@ def test_where_runs_live(monkeypatch, tmp_path):
 
 def test_where_dpdk_keeps_its_files(monkeypatch):
     monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
-    monkeypatch.setattr(run_dir.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
     assert dpdk_directory("wr-x") == Path("/var/run/dpdk/wr-x")
-    monkeypatch.setattr(run_dir.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     assert dpdk_directory("wr-x") == Path("/tmp/dpdk/wr-x")
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/unit")

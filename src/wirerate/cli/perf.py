@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     lcore_map = settings.lcore_map or _choose(settings, busy)
     shared = sorted(busy.intersection(lcore_map.lcores))
     if shared:
-        print(f"wirerate: warning: another run polls on lcore {shared} too", file=sys.stderr)
+        lcores = ", ".join(str(lcore) for lcore in shared)
+        print(f"wirerate: warning: another run polls on lcore {lcores} too", file=sys.stderr)
     memory = choose_memory(
         memory_octets(settings, lcore_map), settings.eal.passthrough, allow_hugepages=True
     )

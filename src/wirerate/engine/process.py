@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sysconfig
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from wirerate.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from types import TracebackType
 
 _ENGINE = "wirerate-engine"
@@ -54,6 +55,19 @@ def find_engine() -> Path:
         text = f"{_ENGINE} is not installed; `make build` in wirerate's source builds it"
         raise HostSetupError(text)
     return Path(found)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let no Ctrl-C come between the start of a child and knowing about it.
+
+    The engine inherits the mask, and waits for these signals by signalfd anyway.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Engine:
@@ -101,7 +115,7 @@ class Engine:
             "--",
         ]
         command += [*eal_arguments, "--file-prefix", self.file_prefix]
-        with self.log_path.open("wb") as log:
+        with self.log_path.open("wb") as log, _signals_held():
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )

@@ -12,13 +12,14 @@ import fcntl
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirerate.errors import HostSetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 _PREFIX = "wr-"
 _LCORES = "lcores"
@@ -60,16 +61,29 @@ def _private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
+@contextmanager
+def _alone(base: Path) -> Iterator[None]:
+    """No other run makes or sweeps directories meanwhile."""
+    lock = os.open(base / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
 class RunDirectory:
     """A fresh directory for one run; ``close()`` removes it. Its name is the DPDK file prefix."""
 
     def __init__(self) -> None:
         base = base_directory()
         _private(base)
-        sweep(base)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-        self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _alone(base):
+            sweep(base)
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+            flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
+            self._lock = os.open(self.path / "lock", flags, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @property
     def file_prefix(self) -> str:
@@ -95,7 +109,9 @@ def _remove(directory: Path) -> None:
 def lcores_in_use() -> frozenset[int]:
     """The lcores that other runs of this user poll on just now."""
     base = base_directory()
-    sweep(base)
+    _private(base)
+    with _alone(base):
+        sweep(base)
     busy: set[int] = set()
     for file in base.glob(f"{_PREFIX}*/{_LCORES}"):
         try:

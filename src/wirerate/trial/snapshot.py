@@ -60,6 +60,7 @@ class Device:
     rx_nombuf: int
     link_up: bool
     link_changes: int
+    resets: int
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def _port(block: Block, rx: Sequence[Block], tx: Sequence[Block]) -> Port:
         rx_nombuf=block["rx_nombuf"],
         link_up=bool(block["link_up"]),
         link_changes=block["link_changes"],
+        resets=block["resets"],
     )
     received.sort(key=lambda queue: queue.queue)
     sent.sort(key=lambda queue: queue.queue)

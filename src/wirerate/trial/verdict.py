@@ -111,22 +111,39 @@ def _rx_reasons(port: PortResult) -> Iterator[str]:
 
 def _device_reasons(port: PortResult) -> Iterator[str]:
     device = port.device
+    if device.oerrors > 0:
+        yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
+    if device.resets == 0:
+        yield from _count_reasons(port)
+    if port.plan.tx_lcores and not device.link_up:
+        yield "the link is down"
+    if port.plan.tx_lcores and device.link_changes > 0:
+        yield f"the link changed {device.link_changes} times"
+
+
+def _count_reasons(port: PortResult) -> Iterator[str]:
+    device = port.device
     if port.plan.tx_lcores and device.opackets != port.tx_frames:
         yield (
             f"the device says it sent {format_count(device.opackets)} frames, "
             f"{format_count(port.tx_frames)} were handed to it"
         )
-    if device.oerrors > 0:
-        yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
     if port.plan.rx_lcores and device.ipackets != port.rx_frames:
         yield (
             f"the device says it received {format_count(device.ipackets)} frames, "
             f"{format_count(port.rx_frames)} were read from it"
         )
-    if not device.link_up:
-        yield "the link is down"
-    if device.link_changes > 0:
-        yield f"the link changed {device.link_changes} times"
+
+
+def _port_notes(port: PortResult) -> Iterator[str]:
+    name = f"port {port.plan.index}"
+    device = port.device
+    if device.resets > 0:
+        yield f"{name}: the device cleared its counters when its peer left, so they prove nothing"
+    if not port.plan.tx_lcores and device.link_changes > 0:
+        yield f"{name}: the link changed {device.link_changes} times: the peer left or came again"
+    elif not port.plan.tx_lcores and not device.link_up:
+        yield f"{name}: the link is down: no peer has come"
 
 
 def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool) -> Iterator[str]:
@@ -139,5 +156,7 @@ def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool
                 f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over "
                 f"0.1 ms, {1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
             )
+    for port in ports:
+        yield from _port_notes(port)
     if any(port.plan.tx_lcores and port.intended_fps is None for port in ports):
         yield "no rate was asked for: the offered load is what the device took"
