@@ -2,6 +2,7 @@
 /* What is asked of an open port: its link, its counters, its end. */
 #include "device/port.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -113,6 +114,12 @@ int
 port_socket(const struct port *port)
 {
 	return rte_eth_dev_socket_id(port->port_id);
+}
+
+uint32_t
+port_refill_frames(const struct port *port)
+{
+	return strcmp(port->driver, "net_memif") == 0 ? port->tx_descriptors * 3u / 4 : 0;
 }
 
 bool

@@ -61,6 +61,9 @@ void port_begin_counting(struct port *port);
  */
 void port_sample(struct port *port, struct port_counters *counters);
 
+/* Tx descriptors that should be free before a full device is asked again; 0: ask at once. */
+uint32_t port_refill_frames(const struct port *port);
+
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);
 

@@ -161,6 +161,8 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 			      ? UINT64_MAX
 			      : (stream->frames + config->parts - 1 - config->part) / config->parts;
 	task->window_cycles = cycles_of_ns(stream->has_fps ? TX_WINDOW_NS : TX_STANDSTILL_NS, hz);
+	task->refill_frames = port_refill_frames(&program->ports[p]);
+	task->pause_cycles_max = cycles_of_ns(TX_PAUSE_MAX_NS, hz);
 	task->window_frames = UINT64_MAX;
 	if (!stream->has_fps)
 		return 0;

@@ -329,6 +329,48 @@ unpaced_standstill_ends_at_the_limit(void **state)
 	assert_int_equal(f->counters.state, TASK_DONE);
 }
 
+/* The pause begins at the clock after the call, which is the machine's own here. */
+static void
+a_full_device_is_left_in_peace(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before;
+
+	f->task.refill_frames = 768;
+	f->task.pause_cycles_max = 1000;
+	f->room = 0;
+	before = rte_rdtsc();
+	look(f, 10);
+	assert_int_equal(f->calls, 1);
+	assert_in_range(f->task.retry_at, before + 1000, rte_rdtsc() + 1000);
+	f->task.retry_at = START + 500;
+	look(f, 499);
+	assert_int_equal(f->calls, 1);
+	f->room = UINT16_MAX;
+	look(f, 500);
+	assert_int_equal(f->calls, 2);
+	assert_int_equal(f->frames_taken, BURST);
+}
+
+static void
+the_pause_is_the_time_that_a_refill_takes(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before;
+
+	f->task.refill_frames = 3 * BURST;
+	f->task.pause_cycles_max = 1000000000;
+	f->task.full_tsc = rte_rdtsc() - 1000000; /* a burst within 1 M cycles: three in 3 M */
+	f->room = BURST / 2;
+	look(f, 10);
+	f->task.full_done = 0;
+	f->task.full_tsc = rte_rdtsc() - 1000000;
+	f->task.retry_at = 0;
+	before = rte_rdtsc();
+	look(f, 20); /* another half: a whole burst since */
+	assert_in_range(f->task.retry_at, before + 3000000, rte_rdtsc() + 3 * 2000000);
+}
+
 int
 main(void)
 {
@@ -350,6 +392,8 @@ main(void)
 		TEST(unpaced_partial_bursts_keep_the_order),
 		TEST(unpaced_standstill_gives_up_a_burst_per_window),
 		TEST(unpaced_standstill_ends_at_the_limit),
+		TEST(a_full_device_is_left_in_peace),
+		TEST(the_pause_is_the_time_that_a_refill_takes),
 	};
 
 	return cmocka_run_group_tests_name("tx_task", tests, NULL, NULL);

@@ -75,6 +75,27 @@ tx_task_refused(struct tx_task *task, uint16_t count, uint64_t now)
 	}
 }
 
+/*
+ * The device took less than offered: it is full. Where asking again at once disturbs whoever empties it (worker.h), it
+ * is left in peace until refill_frames are free, by the rate at which it took frames since it was full last. A pause
+ * that was too long shortens the next: the device has then taken a whole ring in that time.
+ */
+static inline void
+tx_task_full(struct tx_task *task, uint64_t now)
+{
+	uint64_t frames = task->done - task->full_done, cycles = now - task->full_tsc;
+	uint64_t pause = task->pause_cycles_max;
+
+	counter_add(&task->counters->bursts_short, 1);
+	if (task->refill_frames == 0)
+		return;
+	if (frames > 0 && cycles < 64 * pause)
+		pause = RTE_MIN(pause, cycles * task->refill_frames / frames);
+	task->retry_at = now + pause;
+	task->full_done = task->done;
+	task->full_tsc = now;
+}
+
 static __rte_always_inline void
 tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t sent, uint64_t now,
 		uint64_t after, bool paced)
@@ -160,23 +181,22 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 		tx_task_finish(task, traffic, now, paced);
 		return now;
 	}
-	if (count == 0)
+	if (count == 0 || unlikely(now < task->retry_at))
 		return now;
 	if (task->prefetch)
 		tx_task_prefetch(task);
 	sent = rte_eth_tx_burst(task->port_id, task->queue_id,
 				(struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
 				count);
-	if (unlikely(sent < count))
-		counter_add(&task->counters->bursts_short, 1);
-	if (unlikely(sent == 0)) {
-		if (!paced)
-			tx_task_refused(task, count, now);
-		return rte_rdtsc();
-	}
 	after = rte_rdtsc();
-	tx_task_account(task, traffic, sent, now, after, paced);
-	task->refused_since = 0;
+	if (sent > 0) {
+		tx_task_account(task, traffic, sent, now, after, paced);
+		task->refused_since = 0;
+	} else if (!paced) {
+		tx_task_refused(task, count, now);
+	}
+	if (unlikely(sent < count))
+		tx_task_full(task, after);
 	return after;
 }
 
