@@ -51,7 +51,8 @@ struct rx_counters {
 	uint64_t busy_cycles;
 	uint64_t first_tsc;
 	uint64_t last_tsc;
-	uint64_t reserved[10];
+	uint64_t first_frames; /* of the first burst: they took no time that was seen */
+	uint64_t reserved[9];
 };
 
 struct worker_counters {

@@ -71,6 +71,7 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, octets, "octets", "of the frames received, with FCS"),
 	WORD(rx_counters, bursts, "", "calls that returned at least one frame"),
 	WORD(rx_counters, busy_cycles, "cycles", "spent in calls that returned something"),
+	WORD(rx_counters, first_frames, "frames", "received in the first burst"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
 };

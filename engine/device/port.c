@@ -2,6 +2,7 @@
 /* What is asked of an open port: its link, its counters, its end. */
 #include "device/port.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ port_close(struct port *port)
 {
 	if (!port->opened)
 		return;
+	if (port->restore_promiscuous)
+		rte_eth_promiscuous_disable(port->port_id);
 	if (port->started)
 		rte_eth_dev_stop(port->port_id);
 	rte_eth_dev_close(port->port_id);
@@ -23,12 +26,40 @@ port_close(struct port *port)
 	port->opened = port->started = false;
 }
 
+/* What drivers of the kernel's interfaces report does not follow the interface; sysfs does. */
+static bool
+interface_is_up(const char *interface)
+{
+	char sysfs[128], state[16] = "";
+	FILE *file;
+
+	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/operstate", interface);
+	file = fopen(sysfs, "re");
+	if (file == NULL)
+		return false;
+	if (fscanf(file, "%15s", state) != 1)
+		state[0] = '\0';
+	fclose(file);
+	return strcmp(state, "up") == 0 || strcmp(state, "unknown") == 0;
+}
+
+static int
+get_link(const struct port *port, struct rte_eth_link *link)
+{
+	enum location_kind kind = port->location.kind;
+	int code = rte_eth_link_get_nowait(port->port_id, link);
+
+	if (code == 0 && (kind == LOCATION_AF_PACKET || kind == LOCATION_AF_XDP))
+		link->link_status = interface_is_up(port->location.interface) ? RTE_ETH_LINK_UP
+									      : RTE_ETH_LINK_DOWN;
+	return code;
+}
+
 void
 port_link_wait(struct port *port, unsigned int max_wait_ms)
 {
 	for (unsigned int waited = 0;; waited += 10) {
-		if (rte_eth_link_get_nowait(port->port_id, &port->link) == 0 &&
-		    port->link.link_status == RTE_ETH_LINK_UP)
+		if (get_link(port, &port->link) == 0 && port->link.link_status == RTE_ETH_LINK_UP)
 			return;
 		if (waited >= max_wait_ms)
 			return;
@@ -59,7 +90,7 @@ sample_link(struct port *port, struct port_counters *counters)
 {
 	struct rte_eth_link link;
 
-	if (rte_eth_link_get_nowait(port->port_id, &link) != 0)
+	if (get_link(port, &link) != 0)
 		return;
 	/* That a peer comes for the first time is no change; that it leaves, or comes again, is. */
 	if (link.link_status != port->link.link_status && port->link_was_up)

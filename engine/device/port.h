@@ -37,6 +37,7 @@ struct port {
 	struct rte_mempool *rx_pool;
 	struct rte_eth_link link; /* when last asked */
 	bool link_was_up;
+	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
 	struct rte_eth_stats last; /* device counters when last asked */
 };
 

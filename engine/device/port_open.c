@@ -1,126 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Create or find the device, check what is asked of it, configure and start it. */
+/* Check what is asked of a device, configure and start it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <rte_bus.h>
-#include <rte_dev.h>
 #include <rte_errno.h>
-#include <rte_eth_ring.h>
-#include <rte_ring.h>
 
 #include "base/units.h"
 #include "device/port.h"
+#include "device/port_probe.h"
+#include "device/where.h"
 
 #define RX_POOL_CACHE 256u
-#define RING_QUEUES_MAX 16u /* RTE_PMD_RING_MAX_RX_RINGS of librte_net_ring */
-
-/* Where in the parameters an error lies: "ports[0].rx_queues". */
-struct where {
-	char text[128];
-};
-
-static const char *
-key(struct where *where, const char *path, const char *name)
-{
-	snprintf(where->text, sizeof(where->text), "%s.%s", path, name);
-	return where->text;
-}
-
-/*
- * A ring port is a loop: Tx queue i feeds the ring that Rx queue i (modulo their number) reads. A port without Rx queues
- * has rings that nobody reads.
- */
-static int
-open_ring(struct port *port, const char *path, struct error *err)
-{
-	const struct port_config *config = &port->config;
-	uint32_t count = config->rx_queues > 0 ? config->rx_queues : RTE_MAX(config->tx_queues, 1u);
-	uint32_t tx_count = RTE_MAX(config->tx_queues, 1u); /* net_ring refuses a port without */
-	uint32_t size =
-		config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
-	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
-	unsigned int flags =
-		RING_F_EXACT_SZ | RING_F_SC_DEQ | (config->tx_queues > count ? 0 : RING_F_SP_ENQ);
-	struct where where;
-	char name[RTE_RING_NAMESIZE];
-	int port_id;
-
-	if (config->rx_queues > RING_QUEUES_MAX || config->tx_queues > RING_QUEUES_MAX)
-		return error_set(
-			err, -EINVAL, key(&where, path, "tx_queues"),
-			"%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
-			config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
-	for (uint32_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "wr_%.20s_%hhu", port->location.device, (uint8_t)i);
-		rings[i] = rte_ring_create(name, size, SOCKET_ID_ANY, flags);
-		if (rings[i] == NULL)
-			return error_set(err, -rte_errno, key(&where, path, "location"),
-					 "ring %s: %s", name, rte_strerror(rte_errno));
-	}
-	for (uint32_t i = 0; i < tx_count; i++)
-		tx[i] = rings[i % count];
-	port_id = rte_eth_from_rings(port->location.device, rings, count, tx, tx_count, 0);
-	if (port_id < 0)
-		return error_set(err, -rte_errno, key(&where, path, "location"), "ring port: %s",
-				 rte_strerror(rte_errno));
-	port->port_id = (uint16_t)port_id;
-	return 0;
-}
-
-/* What drivers refuse with an errno that explains nothing. */
-static int
-check_exists(const struct location *location, const char *path, struct error *err)
-{
-	struct where where;
-	char sysfs[128];
-
-	if (location->input[0] != '\0' && access(location->input, R_OK) != 0)
-		return error_set(err, -errno, key(&where, path, "location"), "capture file %s: %s",
-				 location->input, strerror(errno));
-	if (location->kind != LOCATION_AF_PACKET && location->kind != LOCATION_AF_XDP)
-		return 0;
-	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s", location->interface);
-	if (access(sysfs, F_OK) == 0)
-		return 0;
-	return error_set(err, -ENODEV, key(&where, path, "location"),
-			 "no network interface \"%s\" here; `ip link` lists them",
-			 location->interface);
-}
-
-static int
-probe_device(struct port *port, const char *path, struct error *err)
-{
-	const struct location *location = &port->location;
-	struct where where;
-	int code = check_exists(location, path, err);
-
-	if (code != 0)
-		return code;
-	if (location->kind == LOCATION_RING)
-		return open_ring(port, path, err);
-	if (rte_eth_dev_get_port_by_name(location->device, &port->port_id) == 0)
-		return 0; /* probed by EAL */
-	if (location->kind == LOCATION_PCI)
-		return error_set(
-			err, -ENODEV, key(&where, path, "location"),
-			"%s is no device that DPDK may use: is it bound to vfio-pci? `wirerate doctor` and "
-			"`dpdk-devbind.py --status` show it",
-			location->device);
-	code = rte_eal_hotplug_add("vdev", location->device, location->args);
-	if (code == 0 && rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
-		code = -ENODEV;
-	if (code == 0)
-		return 0;
-	/* The bus says -EFAULT when no driver wants a device of that name. */
-	return error_set(
-		err, code == -EFAULT ? -EINVAL : code, key(&where, path, "location"),
-		"DPDK could not open \"%s\" (device %s%s%s): %s; its reason is in the engine's log",
-		port->config.location, location->device, location->args[0] != '\0' ? "," : "",
-		location->args, code == -EFAULT ? "no driver of that name" : strerror(-code));
-}
 
 static int
 check_queues(const struct port *port, const struct rte_eth_dev_info *info, const char *path,
@@ -328,19 +219,46 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 	return 0;
 }
 
-/* A device without the call is one where the question does not arise. */
-static int
-set_promiscuous(const struct port *port, const char *path, struct error *err)
+/* IFF_PROMISC of <net/if.h>, as sysfs shows it. */
+static bool
+interface_is_promiscuous(const char *interface)
 {
-	struct where where;
-	int code = port->config.promiscuous ? rte_eth_promiscuous_enable(port->port_id)
-					    : rte_eth_promiscuous_disable(port->port_id);
+	unsigned int flags = 0;
+	char sysfs[128];
+	FILE *file;
 
+	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/flags", interface);
+	file = fopen(sysfs, "re");
+	if (file != NULL) {
+		if (fscanf(file, "%x", &flags) != 1)
+			flags = 0;
+		fclose(file);
+	}
+	return (flags & 0x100) != 0;
+}
+
+/*
+ * A device without the call is one where the question does not arise, and a port that only sends does not ask it. An
+ * interface of the kernel gets back what it had when the port is closed, and is never switched off.
+ */
+static int
+set_promiscuous(struct port *port, const char *path, struct error *err)
+{
+	bool on = port->config.promiscuous, kernels_own = is_kernels_own(&port->location);
+	struct where where;
+	int code;
+
+	if (port->config.rx_queues == 0 ||
+	    (kernels_own && (!on || interface_is_promiscuous(port->location.interface))))
+		return 0;
+	code = on ? rte_eth_promiscuous_enable(port->port_id)
+		  : rte_eth_promiscuous_disable(port->port_id);
+	port->restore_promiscuous = kernels_own && code == 0;
 	if (code == 0 || code == -ENOTSUP)
 		return 0;
 	return error_set(err, code, key(&where, path, "promiscuous"),
 			 "%s (%s): promiscuous mode %s refused: %s", port->config.location,
-			 port->driver, port->config.promiscuous ? "on" : "off", strerror(-code));
+			 port->driver, on ? "on" : "off", strerror(-code));
 }
 
 static int
@@ -378,7 +296,7 @@ port_open(struct port *port, const struct port_config *config, unsigned int inde
 	code = location_parse(&port->location, config->location, index, queues, err);
 	if (code != 0)
 		return error_set(err, code, key(&where, path, "location"), "%s", err->text);
-	code = probe_device(port, path, err);
+	code = port_probe(port, path, err);
 	if (code != 0)
 		return code;
 	port->opened = true;

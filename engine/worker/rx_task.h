@@ -29,8 +29,10 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 	counter_add(&counters->octets, octets);
 	counter_add(&counters->bursts, 1);
 	counter_add(&counters->busy_cycles, after - now);
-	if (counters->first_tsc == 0)
+	if (unlikely(counters->first_tsc == 0)) {
 		counter_set(&counters->first_tsc, after);
+		counter_set(&counters->first_frames, received);
+	}
 	counter_set(&counters->last_tsc, after);
 	return after;
 }

@@ -79,11 +79,9 @@ def test_memif_counts_of_the_device_outlive_its_peer(program, tmp_path):
     first, _ = memif_pair(program, tmp_path, receive, send)
     device = first["device"]
     assert first["rx_frames"] > 0
-    assert device["resets"] in {0, 1}
-    if device["resets"] == 0:
-        assert device["ipackets"] == first["rx_frames"]
-    else:
-        assert device["ipackets"] <= first["rx_frames"]
+    assert device["ipackets"] <= first["rx_frames"]
+    if device["ipackets"] < first["rx_frames"]:
+        assert device["resets"] or device["link_changes"] or not device["link_up"]
 
 
 @needs_two_cpus

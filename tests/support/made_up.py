@@ -67,6 +67,7 @@ def rx_queue(queue: int = 0, *, frames: int = 1000, **other: Any) -> RxQueue:
         frames=frames,
         octets=frames * FRAME,
         busy_cycles=frames * 40,
+        first_frames=0,
         first_tsc=START,
         last_tsc=START + HZ,
     )

@@ -111,7 +111,7 @@ def tiny_document():
     """The document of one port that sent and received a frame, paced."""
     histogram = Histogram((0, 1, 0), 5)
     tx = fake(TxQueue, burst_cycles=histogram, lateness_cycles=histogram)
-    port = Port("p0", (fake(RxQueue),), (tx,), fake(Device))
+    port = Port("p0", (fake(RxQueue, frames=2, last_tsc=2),), (tx,), fake(Device))
     final = fake(Snapshot, ports=(port,), workers=())
     plan = fake(PortPlan, name="p0", rx_lcores=(1,), tx_lcores=(1,), intended_fps=1.0)
     results = port_results(final, [plan], 64, None)

@@ -33,7 +33,10 @@ def settings(*words):
 
 
 def two_queues(scale=1):
-    tx = (tx_queue(0, frames=1000 * scale), tx_queue(1, frames=500 * scale, frames_unsent=scale))
+    tx = (
+        tx_queue(0, frames=1000 * scale, done=False),
+        tx_queue(1, frames=500 * scale, frames_unsent=scale, done=False),
+    )
     rx = (rx_queue(0, frames=700 * scale), rx_queue(1, frames=800 * scale))
     return port(tx, rx, imissed=4)
 
@@ -102,13 +105,20 @@ def test_a_line_is_described():
 def test_an_assumed_line_and_none_are_told():
     now = snapshot(two_queues())
     assert "at 10 Gbps (--line-rate)" in table(now, line_rate_bps=10**10)
-    assert "Link down, no line rate" in table(now, link_up=False)
+    down = snapshot(port((tx_queue(),), link_up=False))
+    assert "Link down, no line rate" in table(down)
+
+
+def test_rows_end_with_the_sending():
+    # Sent for one second, looked at after two.
+    text = table(snapshot(port((tx_queue(frames=1000),)), seconds=2.0))
+    assert row(text, "TxQs") == ["1,000", "Total:", "1,000"]
 
 
 def summary(made, fps=1500.0, verdict=None):
     look = snapshot(made)
     results = port_results(look, [plan(made, fps)], FRAME, None)
-    judged = judge(look, results, interrupted=False, death=None)
+    judged = judge(look, results, sent=None, interrupted=False, death=None)
     return perf_text.summary(results, verdict or judged, look)
 
 
@@ -142,7 +152,7 @@ def test_a_port_that_only_sends_has_no_forwarding_rate():
 def document(made, fps=1500.0, **about):
     look = snapshot(made)
     results = port_results(look, [plan(made, fps)], FRAME, None)
-    verdict = judge(look, results, interrupted=False, death=None)
+    verdict = judge(look, results, sent=None, interrupted=False, death=None)
     whole = perf_json.document(results, verdict, look, {"p0": info(**about)}, ENGINE)
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
     return whole

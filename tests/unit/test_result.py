@@ -19,7 +19,7 @@ def result_of(made, *, fps=1000.0, limit=None, **other):
 def verdict_of(made, *, fps=1000.0, interrupted=False, death=None, limit=None, **other):
     look = snapshot(made, **other)
     results = port_results(look, [plan(made, fps)], FRAME, limit)
-    return judge(look, results, interrupted=interrupted, death=death)
+    return judge(look, results, sent=None, interrupted=interrupted, death=death)
 
 
 def sent(frames=1000, **other):
@@ -62,10 +62,15 @@ def test_forwarding_rate_is_from_first_to_last_frame_of_all_queues():
     assert result_of(port(rx=(early, late, idle))).forwarding_fps == 500.0
 
 
+def test_the_first_burst_took_no_time_that_was_seen():
+    queue = rx_queue(frames=11, first_frames=1)
+    assert result_of(port(rx=(queue,))).forwarding_fps == 10.0
+
+
 @pytest.mark.parametrize("frames", [0, 1])
 def test_too_few_frames_have_no_rate(frames):
     queue = rx_queue(frames=frames, last_tsc=START)
-    assert result_of(port(rx=(queue,))).forwarding_fps == 0.0
+    assert result_of(port(rx=(queue,))).forwarding_fps is None
 
 
 def test_nothing_sent_divides_by_nothing():

@@ -12,7 +12,9 @@ import argparse
 import difflib
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -147,6 +149,8 @@ def _eal_hint(token: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code (wirerate.errors.ExitCode)."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     try:

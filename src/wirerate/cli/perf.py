@@ -15,6 +15,7 @@ from wirerate.engine.process import Engine
 from wirerate.engine.run_dir import lcores_in_use
 from wirerate.errors import EngineRefusedError, ExitCode
 from wirerate.host.numa import cpu_nodes, pci_node
+from wirerate.host.ports import check_port
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.perf_plan import (
     make_program,
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     if not settings.json:
         _print_setup(settings, lcore_map, memory)
     used = [settings.locations[entry.port] for entry in lcore_map.ports]
+    for entry, location in zip(lcore_map.ports, used, strict=True):
+        check_port(entry.port, location, max(len(entry.rx), len(entry.tx)))
     words = eal_arguments(used, lcore_map.lcores, memory, settings.eal.passthrough)
     if settings.verbose:
         print("EAL arguments:", " ".join(words), file=sys.stderr)
@@ -132,6 +135,12 @@ def _open_ports(
     except EngineRefusedError as error:
         raise named_refusal(error, lcore_map) from error
     infos: list[dict[str, Any]] = reply["ports"]
+    for entry, info in zip(lcore_map.ports, infos, strict=True):
+        if not info["link_up"]:
+            text = (
+                f"port {entry.port} ({info['location']}): the link is down, or no peer has come yet"
+            )
+            print(f"wirerate: warning: {text}", file=sys.stderr)
     return infos
 
 
@@ -178,7 +187,13 @@ def _report(
 ) -> int:
     assert trial.final is not None
     results = port_results(trial.final, plans, settings.frame_size, settings.frames)
-    verdict = judge(trial.final, results, interrupted=trial.interrupted, death=trial.death)
+    verdict = judge(
+        trial.final,
+        results,
+        sent=trial.sent,
+        interrupted=trial.interrupted,
+        death=trial.death,
+    )
     if settings.json:
         text = json.dumps(perf_json.document(results, verdict, trial.final, infos, about), indent=2)
     else:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _COLUMN = 14
 _GIGA = 1e9
+_WHOLE_FPS = 1000.0
+_SHORT_S = 0.1
 _SPINNER = "-\\|/"
 
 
@@ -47,23 +49,35 @@ def table(
     lines = [header(tick)]
     for plan in plans:
         earlier = None if before is None else before.port(plan.name)
-        cycles = now.now_tsc - (now.start_tsc if before is None else before.now_tsc)
+        cycles = _clock(now) - (now.start_tsc if before is None else _clock(before))
         rows = _Rows(now.port(plan.name), earlier, max(1, cycles) / now.tsc_hz)
-        lines.append(_link_line(plan, infos[plan.name], settings, now.tsc_hz))
+        up = now.port(plan.name).device.link_up
+        lines.append(_link_line(plan, infos[plan.name], settings, now.tsc_hz, up=up))
         lines += rows.lines()
     lines += ["", _settings_line(settings, infos.values())]
     return "\n".join(lines)
 
 
-def _link_line(plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int) -> str:
+def _clock(snapshot: Snapshot) -> int:
+    """The time to which counts belong: now, or when sending ended."""
+    queues = [queue for port in snapshot.ports for queue in port.tx]
+    end = min(snapshot.now_tsc, snapshot.stop_tsc)
+    if queues and all(queue.done for queue in queues):
+        end = min(end, max(queue.last_tsc for queue in queues))
+    return max(end, snapshot.start_tsc)
+
+
+def _link_line(
+    plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int, *, up: bool
+) -> str:
     if plan.line_rate_bps is None:
-        link = f"Link {'up' if info['link_up'] else 'down'}, no line rate"
+        link = f"Link {'up' if up else 'down'}, no line rate"
         pps = "unknown"
     else:
         assumed = "" if info["link_speed_bps"] else " (--line-rate)"
         duplex = " FDX" if info["full_duplex"] else " HDX"
         auto = " Autoneg" if info["autoneg"] else " Fixed"
-        state = "up" if info["link_up"] else "down"
+        state = "up" if up else "down"
         speed = f"{plan.line_rate_bps / _GIGA:g} Gbps"
         link = f"Link {state} at {speed}{assumed or duplex + auto}"
         pps = format_count(int(line_rate_fps(plan.line_rate_bps, settings.frame_size)))
@@ -110,9 +124,11 @@ class _Rows:
         return [percentiles([histogram]) for histogram in recent]
 
     def lines(self) -> Iterator[str]:
-        yield _row("RxQs", self._rates(lambda port: [queue.frames for queue in port.rx]))
-        yield _row("TxQs", self._rates(lambda port: [queue.frames for queue in port.tx]))
-        yield _row("Unsent", self._rates(lambda port: [q.frames_unsent for q in port.tx]))
+        if self._now.rx:
+            yield _row("RxQs", self._rates(lambda port: [queue.frames for queue in port.rx]))
+        if self._now.tx:
+            yield _row("TxQs", self._rates(lambda port: [queue.frames for queue in port.tx]))
+            yield _row("Unsent", self._rates(lambda port: [q.frames_unsent for q in port.tx]))
         yield _row("NoMBUF", self._rates(lambda port: [port.device.rx_nombuf]))
         if self._now.tx:
             yield _cycles_row("TxCycle", self._cycles())
@@ -124,12 +140,12 @@ class _Rows:
 
 
 def _row(name: str, values: Sequence[int]) -> str:
-    cells = "".join(f"{value:>{_COLUMN},}" for value in values)
+    cells = "".join(f" {value:>{_COLUMN - 1},}" for value in values)
     return f"  {name:<7}:{cells} Total: {sum(values):>{_COLUMN},}"
 
 
 def _cycles_row(name: str, queues: Sequence[Percentiles]) -> str:
-    cells = "".join(f"{_cycles(queue):>{_COLUMN}}" for queue in queues)
+    cells = "".join(f" {_cycles(queue):>{_COLUMN - 1}}" for queue in queues)
     return f"  {name:<7}:{cells} p50/p99 of a Tx burst"
 
 
@@ -154,11 +170,18 @@ def summary(results: Sequence[PortResult], verdict: Verdict, final: Snapshot) ->
     return "\n".join(lines)
 
 
-def _load(fps: float, frame_size: int) -> str:
+def _load(fps: float | None, frame_size: int) -> str:
+    if fps is None:
+        return "-"
+    number = f"{fps:,.0f}" if fps >= _WHOLE_FPS else f"{fps:.4g}"
     return (
-        f"{fps:,.0f} frames/s = {format_engineering(l1_bps(fps, frame_size), 'bit/s')} at L1, "
+        f"{number} frames/s = {format_engineering(l1_bps(fps, frame_size), 'bit/s')} at L1, "
         f"{format_engineering(l2_bps(fps, frame_size), 'bit/s')} at L2"
     )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f} s" if seconds >= _SHORT_S else f"{1000 * seconds:.3f} ms"
 
 
 def _port_summary(result: PortResult, hz: int) -> Iterator[str]:
@@ -171,7 +194,8 @@ def _port_summary(result: PortResult, hz: int) -> Iterator[str]:
         yield f"  intended load   {intended}"
         yield f"  offered load    {_load(result.offered_fps, result.frame_size)}"
         yield (
-            f"  sent            {format_count(result.tx_frames)} frames in {result.seconds:.3f} s, "
+            f"  sent            {format_count(result.tx_frames)} frames in "
+            f"{_seconds(result.seconds)}, "
             f"unsent {format_count(result.tx_frames_unsent)}"
         )
         yield from _cycle_lines(result, hz)
@@ -183,13 +207,13 @@ def _port_summary(result: PortResult, hz: int) -> Iterator[str]:
 def _cycle_lines(result: PortResult, hz: int) -> Iterator[str]:
     if result.cycles_per_frame is not None:
         yield (
-            f"  cycles          {result.cycles_per_frame:.1f} per frame; "
-            f"{_cycles(result.burst_cycles)} per Tx burst (p50/p99)"
+            f"  Tx calls        {result.cycles_per_frame:.1f} cycles per frame; "
+            f"{_cycles(result.burst_cycles)} per burst (p50/p99)"
         )
     late = result.lateness_cycles
     if late.p50 is not None and late.p99 is not None and late.maximum is not None:
         to_us = 1e6 / hz
         yield (
             f"  pacing error    {late.p50 * to_us:.2f} us p50, {late.p99 * to_us:.2f} us p99, "
-            f"{late.maximum * to_us:.1f} us max (first frame of each burst)"
+            f"{late.maximum * to_us:.2f} us max (first frame of each burst)"
         )

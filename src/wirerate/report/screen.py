@@ -54,7 +54,7 @@ class _InPlace:
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
 
     def show(self, block: str) -> None:
-        self._live.update(Text(block, no_wrap=True, overflow="crop"), refresh=True)
+        self._live.update(Text(block, no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def __enter__(self) -> _InPlace:
         self._live.start()

@@ -51,7 +51,7 @@ class PortResult:
     seconds: float
     rx_frames: int
     rx_octets: int
-    forwarding_fps: float
+    forwarding_fps: float | None
     burst_cycles: Percentiles
     lateness_cycles: Percentiles
     cycles_per_frame: float | None
@@ -65,6 +65,8 @@ def percentiles(histograms: Sequence[Histogram], maximum: int | None = None) -> 
         return Percentiles(None, None, maximum)
     merged = merge(histograms)
     p50, p99 = (merged.percentile(percent) for percent in _PERCENTS)
+    if p50 is not None and p99 is not None and maximum is not None:
+        p50, p99 = min(p50, maximum), min(p99, maximum)  # a bucket's middle may lie above
     return Percentiles(p50, p99, maximum)
 
 
@@ -125,10 +127,12 @@ def _port_result(
     )
 
 
-def _forwarding_fps(port: Port, hz: int) -> float:
+def _forwarding_fps(port: Port, hz: int) -> float | None:
+    """Frames after the first burst over the time since it; None when nothing came after it."""
     received = [queue for queue in port.rx if queue.frames > 0]
     if not received:
-        return 0.0
-    first = min(queue.first_tsc for queue in received)
-    last = max(queue.last_tsc for queue in received)
-    return port.rx_frames * hz / (last - first) if last > first else 0.0
+        return None
+    first = min(received, key=lambda queue: queue.first_tsc)
+    cycles = max(queue.last_tsc for queue in received) - first.first_tsc
+    later = port.rx_frames - first.first_frames
+    return later * hz / cycles if cycles > 0 and later > 0 else None

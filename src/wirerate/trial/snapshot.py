@@ -44,6 +44,7 @@ class RxQueue:
     frames: int
     octets: int
     busy_cycles: int
+    first_frames: int
     first_tsc: int
     last_tsc: int
 
@@ -176,6 +177,7 @@ def _rx_queue(block: Block) -> RxQueue:
         frames=block["frames"],
         octets=block["octets"],
         busy_cycles=block["busy_cycles"],
+        first_frames=block["first_frames"],
         first_tsc=block["first_tsc"],
         last_tsc=block["last_tsc"],
     )

@@ -35,7 +35,8 @@ class Trial:
     """One run of a loaded program.
 
     ``duration_ns`` None = until all frames are sent or `stop` is called. After `watch` has ended,
-    ``final`` holds the counts and ``death`` is None or says how the engine died on the way.
+    ``final`` holds the counts, ``sent`` those at the end of sending,
+    and ``death`` is None or says how the engine died on the way.
     """
 
     engine: Engine
@@ -43,9 +44,9 @@ class Trial:
     duration_ns: int | None
     period_s: float
     final: Snapshot | None = None
+    sent: Snapshot | None = None
     death: str | None = None
     interrupted: bool = False
-    seconds: float = 0.0
     _stop_asked: bool = False
 
     def stop(self) -> None:
@@ -75,7 +76,7 @@ class Trial:
             if time.monotonic() - shown >= self.period_s:
                 shown += self.period_s
                 yield take(self.counters)
-        self.seconds = time.monotonic() - started
+        self.sent = take(self.counters)
         self._end_transmission()
 
     def _over(self, started: float) -> bool:
@@ -97,7 +98,9 @@ class Trial:
             return
 
     def _settle(self) -> None:
-        """Wait until no more frames arrive, within the limit."""
+        """Wait until no more frames arrive, within the limit; who only receives stops at once."""
+        if not self.counters.of_kind("tx"):
+            return
         deadline = time.monotonic() + _SETTLE_LIMIT_S
         before, quiet_since = -1, time.monotonic()
         while time.monotonic() < deadline:

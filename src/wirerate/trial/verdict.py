@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wirerate.trial.result import PortResult
-    from wirerate.trial.snapshot import Snapshot
+    from wirerate.trial.snapshot import Device, Snapshot
 
 #: Offered load may differ from intended load by this much [ratio].
 LOAD_TOLERANCE = 0.001
@@ -42,9 +42,14 @@ class Verdict:
 
 
 def judge(
-    snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool, death: str | None
+    snapshot: Snapshot,
+    ports: Sequence[PortResult],
+    *,
+    sent: Snapshot | None,
+    interrupted: bool,
+    death: str | None,
 ) -> Verdict:
-    """Judge a finished trial."""
+    """Judge a finished trial; ``sent`` is the look at the end of sending, for the links."""
     reasons: list[str] = []
     if death is not None:
         reasons.append(f"{death}: counted up to then, last frames may be missing")
@@ -54,6 +59,8 @@ def judge(
         reasons += [f"{name}: {reason}" for reason in _rx_reasons(port)]
         if death is None:
             reasons += [f"{name}: {reason}" for reason in _device_reasons(port)]
+            link = port.device if sent is None else sent.port(port.plan.name).device
+            reasons += [f"{name}: {reason}" for reason in _link_reasons(port, link)]
     return Verdict(tuple(reasons), tuple(_notes(snapshot, ports, interrupted=interrupted)))
 
 
@@ -84,11 +91,16 @@ def _tx_reasons(port: PortResult, hz: int) -> Iterator[str]:
         yield f"time overrun: the last frame left {1000 * port.overrun_cycles / hz:.1f} ms late"
 
 
+def _too_few_to_tell(fps: float, seconds: float) -> bool:
+    """One frame more or less would be more than the tolerance."""
+    return seconds * fps * LOAD_TOLERANCE < 1
+
+
 def _load_reasons(port: PortResult) -> Iterator[str]:
     """The offered load against the intended one, when enough frames were due to tell."""
     if port.intended_fps is None or port.tx_frames == 0 or port.tx_frames_unsent > 0:
         return
-    if port.seconds * port.intended_fps * LOAD_TOLERANCE < 1:
+    if _too_few_to_tell(port.intended_fps, port.seconds):
         return
     error = port.offered_fps / port.intended_fps - 1
     if abs(error) > LOAD_TOLERANCE:
@@ -113,12 +125,21 @@ def _device_reasons(port: PortResult) -> Iterator[str]:
     device = port.device
     if device.oerrors > 0:
         yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
-    if device.resets == 0:
+    if _counts_prove_something(device):
         yield from _count_reasons(port)
-    if port.plan.tx_lcores and not device.link_up:
+
+
+def _link_reasons(port: PortResult, link: Device) -> Iterator[str]:
+    """While frames were sent; a peer may leave afterwards."""
+    if port.plan.tx_lcores and not link.link_up:
         yield "the link is down"
-    if port.plan.tx_lcores and device.link_changes > 0:
-        yield f"the link changed {device.link_changes} times"
+    if port.plan.tx_lcores and link.link_changes > 0:
+        yield f"the link changed {link.link_changes} times"
+
+
+def _counts_prove_something(device: Device) -> bool:
+    """Not when a peer has left: memif forgets its counters then, often between two looks."""
+    return device.resets == 0 and device.link_changes == 0 and device.link_up
 
 
 def _count_reasons(port: PortResult) -> Iterator[str]:
@@ -138,12 +159,28 @@ def _count_reasons(port: PortResult) -> Iterator[str]:
 def _port_notes(port: PortResult) -> Iterator[str]:
     name = f"port {port.plan.index}"
     device = port.device
+    fps = port.intended_fps
+    if port.plan.tx_lcores and fps is not None and _too_few_to_tell(fps, port.seconds):
+        yield f"{name}: too few frames to check the rate to 0.1 %"
     if device.resets > 0:
-        yield f"{name}: the device cleared its counters when its peer left, so they prove nothing"
+        yield f"{name}: the device cleared its counters when its peer left: not compared"
     if not port.plan.tx_lcores and device.link_changes > 0:
         yield f"{name}: the link changed {device.link_changes} times: the peer left or came again"
     elif not port.plan.tx_lcores and not device.link_up:
         yield f"{name}: the link is down: no peer has come"
+
+
+def _balance_note(ports: Sequence[PortResult]) -> Iterator[str]:
+    """Sent and received of the whole run; perf cannot know which frames belong together."""
+    sent = sum(port.tx_frames for port in ports)
+    received = sum(port.rx_frames for port in ports)
+    if sent == 0 or received in {0, sent}:
+        return
+    how = "fewer" if received < sent else "more"
+    yield (
+        f"{format_count(abs(sent - received))} {how} frames were received than sent; "
+        "perf does not look into that"
+    )
 
 
 def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool) -> Iterator[str]:
@@ -158,5 +195,6 @@ def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool
             )
     for port in ports:
         yield from _port_notes(port)
+    yield from _balance_note(ports)
     if any(port.plan.tx_lcores and port.intended_fps is None for port in ports):
         yield "no rate was asked for: the offered load is what the device took"
