@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Level = Literal["ok", "warning", "error"]
+# In the order in which people read them: what runs, what it may use, what disturbs it, what to do.
 Area = Literal[
     "versions",
     "user",
@@ -29,25 +30,7 @@ Area = Literal[
 ]
 
 LEVELS: tuple[Level, ...] = ("ok", "warning", "error")
-
-# The order in which people read them: what runs, what it may use, what disturbs it, what to do.
-AREAS: tuple[Area, ...] = (
-    "versions",
-    "user",
-    "hugepages",
-    "memlock",
-    "iommu",
-    "nics",
-    "numa",
-    "cpus",
-    "isolation",
-    "smt",
-    "cstates",
-    "governor",
-    "clock",
-    "noise",
-    "lcores",
-)
+AREAS: tuple[Area, ...] = get_args(Area)
 
 
 @dataclass(frozen=True)
