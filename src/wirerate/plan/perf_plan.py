@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 from wirerate.errors import EngineRefusedError
 from wirerate.plan.frames import make_stream
 
+_PAGE_OCTETS = 4096
+#: Beside the frame: object header 64, struct rte_mbuf 128, headroom 128, rounding to cache lines.
+_MBUF_OCTETS = 384
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -127,14 +131,22 @@ def _workers(settings: PerfSettings, lcore_map: LcoreMap) -> list[dict[str, Any]
     return workers
 
 
+def _share_of_page(octets: int) -> int:
+    """What an mbuf takes of 4 KiB pages: none lies across two (rte_mempool_get_page_size)."""
+    if octets > _PAGE_OCTETS:
+        return -(-octets // _PAGE_OCTETS) * _PAGE_OCTETS
+    return _PAGE_OCTETS // (_PAGE_OCTETS // octets)
+
+
 def memory_octets(settings: PerfSettings, lcore_map: LcoreMap) -> int:
-    """What the mbufs of all ports will take, generously [octets]."""
+    """What the mbufs of all ports take on ordinary pages, the most that it can be [octets]."""
+    rx_mbuf = _share_of_page(max(settings.frame_size_max, 2048) + _MBUF_OCTETS)
+    tx_mbuf = _share_of_page(settings.frame_size + _MBUF_OCTETS)
     total = 0
     for entry in lcore_map.ports:
-        room = max(settings.frame_size_max, 2048) + 384
-        descriptors = max(settings.rx_descriptors, 1024)
-        total += (settings.mbufs + len(entry.rx) * descriptors) * room if entry.rx else 0
+        if entry.rx:
+            queues = max(len(entry.rx), len(entry.tx))
+            total += (settings.mbufs + queues * max(settings.rx_descriptors, 1024)) * rx_mbuf
         # Each part's ring: its share of whole periods, at most flows + a burst (see frame_ring.c).
-        frames = len(entry.tx) * (settings.flows + max(settings.burst, 64))
-        total += frames * (settings.frame_size + 512)
+        total += len(entry.tx) * (settings.flows + max(settings.burst, 64)) * tx_mbuf
     return total
