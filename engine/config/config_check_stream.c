@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "config/config_check.h"
 
 enum {
@@ -134,18 +135,6 @@ check_checksums(const struct stream_config *stream, uint32_t index, struct error
 		}
 	}
 	return rc;
-}
-
-static uint64_t
-greatest_common_divisor(uint64_t a, uint64_t b)
-{
-	while (b != 0) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 static int

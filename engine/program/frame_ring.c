@@ -5,28 +5,17 @@
 
 #include <rte_malloc.h>
 
+#include "base/numbers.h"
 #include "base/units.h"
 #include "program/frame_render.h"
 
 #define RING_FRAMES_MIN 64u
 
-static uint32_t
-greatest_common_divisor(uint32_t a, uint32_t b)
-{
-	while (b != 0) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Part p sends frames p, p + parts, p + 2 parts…: these repeat after period / gcd(period, parts) of them. */
 uint32_t
 frame_ring_length(const struct stream_config *stream, uint32_t parts, uint32_t burst)
 {
-	uint32_t period = stream->period / greatest_common_divisor(stream->period, parts);
+	uint32_t period = stream->period / (uint32_t)greatest_common_divisor(stream->period, parts);
 	uint32_t least = RTE_MAX(burst, RING_FRAMES_MIN);
 
 	return (least + period - 1) / period * period;

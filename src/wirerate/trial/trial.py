@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wirerate.errors import EngineDiedError, EngineRefusedError
+from wirerate.errors import EngineDiedError
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
 if TYPE_CHECKING:
@@ -47,12 +47,10 @@ class Trial:
     sent: Snapshot | None = None
     death: str | None = None
     interrupted: bool = False
-    _stop_asked: bool = False
 
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
         self.interrupted = True
-        self._stop_asked = True
 
     def watch(self) -> Iterator[Snapshot]:
         """Run the trial; a snapshot every period while frames are sent, none at the end."""
@@ -77,11 +75,11 @@ class Trial:
                 shown += self.period_s
                 yield take(self.counters)
         self.sent = take(self.counters)
-        self._end_transmission()
+        self.engine.call("traffic.stop")
 
     def _over(self, started: float) -> bool:
         elapsed = time.monotonic() - started
-        if self._stop_asked:
+        if self.interrupted:
             return True
         sends = bool(self.counters.of_kind("tx"))
         if sends and transmission_done(self.counters):
@@ -90,12 +88,6 @@ class Trial:
             return False
         limit = self.duration_ns / _NS_PER_S
         return elapsed >= limit + (_OVERRUN_LIMIT_S if sends else 0.0)
-
-    def _end_transmission(self) -> None:
-        try:
-            self.engine.call("traffic.stop")
-        except EngineRefusedError:
-            return
 
     def _settle(self) -> None:
         """Wait until no more frames arrive, within the limit; who only receives stops at once."""
