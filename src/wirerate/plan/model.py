@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A decoded, checked plan: what an OTG Config says, in this tool's terms.
+
+Made by `wirerate.plan.decode`, used by `wirerate.plan.compile` and the commands. Every default of
+the OTG model is filled in. Pure data; paths are places in the plan, for messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from pathlib import Path
+
+    from wirerate.plan.fields import Header
+    from wirerate.plan.location import Location
+    from wirerate.units import Rate
+
+
+@dataclass(frozen=True)
+class PlanPort:
+    """A port: unique ``name``; what layer1 asks for it, None where it is silent.
+
+    ``speed_bps`` is checked against the link, ``mtu`` [octets, without Ethernet header].
+    """
+
+    name: str
+    location: Location
+    path: str
+    speed_bps: int | None = None
+    mtu: int | None = None
+    promiscuous: bool = True
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Frames of a capture file instead of a header stack (our extension ``x-wirerate``).
+
+    ``speed`` None = at the flow's rate, 1.0 = at the file's own times, 2.5 = that much faster.
+    ``overwrite``: (offset, octets) that replace those of every frame. ``strict``: a file with
+    truncated frames is refused instead of filled up.
+    """
+
+    file: Path
+    speed: float | None = None
+    overwrite: tuple[tuple[int, bytes], ...] = ()
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Frame sizes [octets, with FCS], one after the other, over and over; 1…1,048,576 entries."""
+
+    sequence: tuple[int, ...]
+    path: str
+
+    @property
+    def mean(self) -> Fraction:
+        """Octets per frame over one period."""
+        from fractions import Fraction  # noqa: PLC0415 -- only here
+
+        return Fraction(sum(self.sequence), len(self.sequence))
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What fills a frame behind its headers.
+
+    ``fixed`` repeats ``pattern``; the others count octets or 16-bit words up from 0 or down from
+    their greatest value.
+    """
+
+    kind: Literal[
+        "fixed", "increment_byte", "decrement_byte", "increment_word", "decrement_word"
+    ] = "increment_byte"
+    pattern: bytes = b""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """``frames`` at the flow's rate, then ``gap_ns`` beyond the frame interval, and again."""
+
+    frames: int
+    gap_ns: float
+
+
+@dataclass(frozen=True)
+class Duration:
+    """How long a flow sends: until ``frames`` or ``duration_ns`` (None: no such end).
+
+    """
+
+    frames: int | None = None
+    duration_ns: int | None = None
+    delay_ns: int = 0
+    burst: Burst | None = None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow: frames of one stack, sent by ``tx_port``.
+
+    Either ``packet`` (and ``sizes``, ``payload``) or ``trace`` says what the frames are.
+    ``path`` is ``flows[2]``.
+    """
+
+    name: str
+    path: str
+    tx_port: str
+    rx_ports: tuple[str, ...]
+    packet: tuple[Header, ...]
+    trace: Trace | None
+    sizes: Sizes | None
+    payload: Payload
+    rate: Rate
+    duration: Duration
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Ports and flows; names are unique and every reference leads somewhere."""
+
+    ports: tuple[PlanPort, ...]
+    flows: tuple[Flow, ...]
+
+    def port_index(self, name: str) -> int:
+        """Place of the port called name."""
+        return next(index for index, port in enumerate(self.ports) if port.name == name)
