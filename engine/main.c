@@ -23,12 +23,14 @@
 #include "base/error.h"
 #include "control/control_socket.h"
 #include "control/session.h"
+#include "trace/trace_scan_json.h"
 
 #define TICK_NS 100000000L
 
 struct options {
 	const char *run_dir;
 	bool exit_on_stdin_eof;
+	const char *scan_path; /* only read this capture file, and exit */
 };
 
 struct wakers {
@@ -39,14 +41,16 @@ struct wakers {
 
 static const char usage[] =
 	"usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] -- EAL-ARGUMENTS\n"
+	"       wirerate-engine --scan-trace FILE\n"
 	"Started by wirerate; see docs/design/0002-engine-interface.md.\n";
 
-/* Returns the index of "--" in argv, whose following words are EAL's; or exits. */
+/* Returns the index of "--" in argv, whose following words are EAL's (0 where only to scan); or exits. */
 static int
 parse_options(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {{"run-dir", required_argument, NULL, 'd'},
 					      {"exit-on-stdin-eof", no_argument, NULL, 'e'},
+					      {"scan-trace", required_argument, NULL, 's'},
 					      {"version", no_argument, NULL, 'V'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
@@ -60,6 +64,9 @@ parse_options(struct options *options, int argc, char **argv)
 		case 'e':
 			options->exit_on_stdin_eof = true;
 			break;
+		case 's':
+			options->scan_path = optarg;
+			break;
 		case 'V':
 			printf("wirerate-engine %s (%s linked)\n", WR_VERSION, WR_DPDK_LINK);
 			exit(EXIT_SUCCESS);
@@ -71,7 +78,10 @@ parse_options(struct options *options, int argc, char **argv)
 			exit(EXIT_FAILURE);
 		}
 	}
-	if (options->run_dir == NULL || optind == 1 || strcmp(argv[optind - 1], "--") != 0) {
+	if (options->scan_path != NULL && options->run_dir == NULL && optind == argc)
+		return 0;
+	if (options->scan_path != NULL || options->run_dir == NULL || optind == 1 ||
+	    strcmp(argv[optind - 1], "--") != 0) {
 		fputs(usage, stderr);
 		exit(EXIT_FAILURE);
 	}
@@ -176,16 +186,29 @@ run(const struct options *options, int signal_fd, struct error *err)
 	return code;
 }
 
+static int
+scan(const char *path)
+{
+	struct error err = {0, "", ""};
+
+	if (trace_scan_print(path, stdout, &err) == 0)
+		return EXIT_SUCCESS;
+	fprintf(stderr, "wirerate-engine: %s\n", err.text);
+	return EXIT_FAILURE;
+}
+
 int
 main(int argc, char **argv)
 {
-	struct options options = {NULL, false};
+	struct options options = {NULL, false, NULL};
 	struct error err = {0, "", ""};
 	int dashes = parse_options(&options, argc, argv);
-	/* Before EAL makes threads: they inherit the mask, so that signals reach the control loop only. */
-	int signal_fd = open_signal_fd();
-	int code;
+	int signal_fd, code;
 
+	if (options.scan_path != NULL)
+		return scan(options.scan_path);
+	/* Before EAL makes threads: they inherit the mask, so that signals reach the control loop only. */
+	signal_fd = open_signal_fd();
 	argv[dashes] = argv[0];
 	if (rte_eal_init(argc - dashes, argv + dashes) < 0) {
 		fprintf(stderr, "wirerate-engine: EAL did not start: %s; see the lines above\n",

@@ -18,11 +18,12 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 # Folder: the folders its files may include, itself always. From the cold end to the hot one.
 ALLOWED: dict[str, set[str]] = {
     "control": {"config", "program", "worker", "device", "counters", "protocol", "base"},
-    "program": {"config", "worker", "device", "counters", "protocol", "base"},
+    "program": {"config", "trace", "worker", "device", "counters", "protocol", "base"},
     "device": {"config", "counters", "base"},
     "worker": {"counters", "protocol", "base"},
     "config": {"protocol", "base"},
     "counters": {"base"},
+    "trace": {"base"},
     "protocol": {"base"},
     "base": set(),
 }

@@ -16,8 +16,8 @@ run | dev) ;;
 	;;
 esac
 
-# libsystemd-dev, libpcap-dev: named on DPDK's static link line. libdpdk-dev brings every driver.
-packages="make gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev libsystemd-dev
+# libsystemd-dev: named on DPDK's static link line. libdpdk-dev brings every driver.
+packages="make gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev zlib1g-dev libsystemd-dev
 	python3 python3-venv iproute2"
 if [ "$profile" = dev ]; then
 	# dpdk-dev: testpmd, the forwarder of some tests and the peer of some benchmarks. clang: fuzzing.
@@ -86,7 +86,7 @@ debian_packages() {
 other_system() {
 	missing=
 	commands="make gcc pkg-config python3 ip"
-	libraries="libdpdk jansson libpcap"
+	libraries="libdpdk jansson libpcap zlib"
 	if [ "$profile" = dev ]; then
 		commands="$commands git dpdk-testpmd tshark clang"
 		libraries="$libraries cmocka"

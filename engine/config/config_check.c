@@ -3,7 +3,7 @@
  * Ports among themselves; workers, tasks and streams among themselves.
  *
  * Called by config_decode.c with every value in range; main thread, cold path.
- * A program may have 65,536 streams and 262,144 tasks, so uniqueness is looked up by sorting.
+ * A program may have 65,536 streams and more tasks, so uniqueness is looked up by sorting.
  * Source: docs/design/0002-engine-interface.md, "WORKER and its tasks".
  */
 #include <stdio.h>
@@ -157,13 +157,44 @@ compare_queues(const struct task_config *x, const struct task_config *y)
 	return (x->queue > y->queue) - (x->queue < y->queue);
 }
 
+/* By queue, then worker, then stream, so that what must not be is seen in neighbours. */
 static int
 sort_by_queue(const void *a, const void *b)
 {
 	const struct task_ref *x = a, *y = b;
 	int order = compare_queues(x->task, y->task);
 
-	return order != 0 ? order : compare_places(x, y);
+	if (order != 0)
+		return order;
+	if (x->worker == y->worker && x->task->stream_index != y->task->stream_index)
+		return x->task->stream_index < y->task->stream_index ? -1 : 1;
+	return compare_places(x, y);
+}
+
+/* May both serve the same queue? Why not goes to text. */
+static bool
+may_share_queue(const struct task_ref *first, const struct task_ref *again, char *text, size_t size)
+{
+	const struct task_config *task = again->task;
+
+	if (task->kind == TASK_RX)
+		snprintf(text, size,
+			 "rx queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
+			 "give each its own queue",
+			 task->queue, task->port, first->worker, first->index);
+	else if (first->worker != again->worker)
+		snprintf(text, size,
+			 "tx queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
+			 "put all tasks of a queue in one worker",
+			 task->queue, task->port, first->worker, first->index);
+	else if (task->stream_index == first->task->stream_index)
+		snprintf(text, size,
+			 "tx queue %u of port \"%s\" already sends stream \"%s\" in "
+			 "workers[%u].tasks[%u]; give each part its own queue",
+			 task->queue, task->port, task->stream, first->worker, first->index);
+	else
+		return true;
+	return false;
 }
 
 static int
@@ -172,18 +203,10 @@ check_queues(struct task_ref *refs, size_t n, struct error *err)
 	char text[sizeof(err->text)];
 
 	qsort(refs, n, sizeof(*refs), sort_by_queue);
-	for (size_t i = 1; i < n; i++) {
-		const struct task_ref *first = &refs[i - 1], *again = &refs[i];
-
-		if (compare_queues(first->task, again->task) != 0)
-			continue;
-		snprintf(text, sizeof(text),
-			 "%s queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
-			 "give each its own queue",
-			 again->task->kind == TASK_TX ? "tx" : "rx", again->task->queue,
-			 again->task->port, first->worker, first->index);
-		return refuse_task(err, again, "queue", text);
-	}
+	for (size_t i = 1; i < n; i++)
+		if (compare_queues(refs[i - 1].task, refs[i].task) == 0 &&
+		    !may_share_queue(&refs[i - 1], &refs[i], text, sizeof(text)))
+			return refuse_task(err, &refs[i], "queue", text);
 	return 0;
 }
 
@@ -238,6 +261,21 @@ check_parts_of_stream(const struct task_ref *refs, size_t n, struct error *err)
 	return refuse_task(err, &refs[0], "parts", text);
 }
 
+/* A burst is counted in frames of the whole stream, which one task must send then. */
+static int
+check_burst_parts(const struct stream_config *stream, uint32_t index, uint32_t parts,
+		  struct error *err)
+{
+	char path[PATH_SIZE];
+
+	if (!stream->has_burst || parts == 1)
+		return 0;
+	snprintf(path, sizeof(path), "streams[%u].burst", index);
+	return error_set(err, ERROR_PARAMS, path,
+			 "stream \"%s\" is sent in %u parts; with a burst it must be one part",
+			 stream->name, parts);
+}
+
 static int
 check_parts(const struct program_config *config, struct task_ref *refs, size_t n, struct error *err)
 {
@@ -259,6 +297,9 @@ check_parts(const struct program_config *config, struct task_ref *refs, size_t n
 					 config->streams[stream].name);
 		}
 		rc = check_parts_of_stream(&refs[begin], next - begin, err);
+		if (rc == 0)
+			rc = check_burst_parts(&config->streams[stream], stream,
+					       refs[begin].task->parts, err);
 		if (rc < 0)
 			return rc;
 	}

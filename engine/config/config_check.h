@@ -13,11 +13,13 @@
 /* Names are different. */
 int config_check_ports(const struct ports_config *config, struct error *err);
 
-/* Everything lies in the template and nothing is written twice; sets stream->period. */
+/* Everything lies in every frame, no bit is written twice, no octet summed twice, and the schedule
+ * is one; sets stream->period. */
 int config_check_stream(struct stream_config *stream, uint32_t index, struct error *err);
 
-/* lcores, stream names and queues are unique, every part of every stream has one task, and every
- * tx task has its stream; sets stream_index in the tx tasks. */
+/* lcores and stream names are unique, a queue belongs to one worker and sends a stream once, every
+ * part of every stream has one task, a stream in bursts has one part, and every tx task has its
+ * stream; sets stream_index in the tx tasks. */
 int config_check_program(struct program_config *config, struct error *err);
 
 #endif

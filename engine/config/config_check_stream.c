@@ -7,8 +7,8 @@
  * written twice, no octet is summed twice, and no checksum goes stale by a later one.
  * Source: docs/design/0002-engine-interface.md, "STREAM".
  */
-#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/numbers.h"
 #include "config/config_check.h"
@@ -18,99 +18,221 @@ enum {
 	PATH_SIZE = sizeof(((struct error *)NULL)->path),
 };
 
+/* The stream under check, and what all its windows are held against. */
+struct check {
+	const struct stream_config *stream;
+	uint32_t index;    /* of the stream */
+	uint32_t shortest; /* [octets] */
+	uint32_t longest;  /* [octets] */
+	struct error *err;
+};
+
+static void
+find_extremes(struct check *check)
+{
+	const struct stream_config *stream = check->stream;
+
+	check->shortest = check->longest = stream->frame_len_no_fcs;
+	if (stream->n_lengths == 0)
+		return;
+	check->shortest = check->longest = stream->lengths[0];
+	for (uint32_t i = 1; i < stream->n_lengths; i++) {
+		if (stream->lengths[i] < check->shortest)
+			check->shortest = stream->lengths[i];
+		if (stream->lengths[i] > check->longest)
+			check->longest = stream->lengths[i];
+	}
+}
+
+/* --- Windows: inside every frame, no bit in two --- */
+
+/* What is written into each frame: bits of a big-endian window. */
+struct window {
+	const char *list; /* "fields", … */
+	uint32_t index;   /* in that list */
+	uint32_t offset;
+	uint32_t octets;
+	uint64_t bits;
+};
+
+static uint32_t
+count_windows(const struct stream_config *stream)
+{
+	return stream->n_length_fields + stream->n_fields + stream->n_checksums;
+}
+
+/* Window i of all: length fields, then fields, then stored checksums. */
+static struct window
+window_of(const struct stream_config *stream, uint32_t i)
+{
+	if (i < stream->n_length_fields)
+		return (struct window){"length_fields", i, stream->length_fields[i].offset,
+				       stream->length_fields[i].octets, UINT64_MAX};
+	i -= stream->n_length_fields;
+	if (i < stream->n_fields)
+		return (struct window){
+			"fields", i, stream->fields[i].offset, stream->fields[i].octets,
+			UINT64_MAX >> (64 - stream->fields[i].bits) << stream->fields[i].shift};
+	i -= stream->n_fields;
+	return (struct window){"checksums", i, stream->checksums[i].offset, 2, UINT64_MAX};
+}
+
+/* Mark the window's bits in taken, one octet per octet of the frame. False when one already is. */
 static bool
-overlap(uint32_t a, uint32_t a_octets, uint32_t b, uint32_t b_octets)
+take_bits(uint8_t *taken, const struct window *window)
 {
-	return a < b + b_octets && b < a + a_octets;
+	for (uint32_t i = 0; i < window->octets; i++) {
+		uint8_t *octet = &taken[window->offset + i];
+		uint8_t bits = (uint8_t)(window->bits >> 8 * (window->octets - 1 - i));
+
+		if (*octet & bits)
+			return false;
+		*octet |= bits;
+	}
+	return true;
+}
+
+/* The first window before number i that has a bit of it. taken is overwritten. */
+static struct window
+find_rival(const struct check *check, uint32_t i, uint8_t *taken)
+{
+	const struct window window = window_of(check->stream, i);
+	struct window rival = window;
+
+	memset(taken, 0, check->shortest);
+	take_bits(taken, &window);
+	for (uint32_t j = 0; j < i; j++) {
+		rival = window_of(check->stream, j);
+		if (!take_bits(taken, &rival))
+			break;
+	}
+	return rival;
 }
 
 static int
-refuse_outside(struct error *err, const char *item, const char *key, uint32_t offset,
-	       uint32_t octets, uint32_t frame_octets)
+refuse_outside(const struct check *check, const char *path, uint32_t offset, uint32_t octets)
 {
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof(path), "%.63s%s", item, key);
-	return error_set(err, ERROR_PARAMS, path,
+	if (check->shortest < check->stream->frame_len_no_fcs)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "%u octets at offset %u end outside the shortest frame of %u "
+				 "octets; they must be in every frame",
+				 octets, offset, check->shortest);
+	return error_set(check->err, ERROR_PARAMS, path,
 			 "%u octets at offset %u end outside the template of %u octets", octets,
-			 offset, frame_octets);
+			 offset, check->shortest);
 }
 
 static int
-refuse_overlap(struct error *err, const char *item, uint32_t offset, uint32_t octets,
-	       const char *other_list, uint32_t other)
+check_windows(const struct check *check)
 {
+	uint8_t taken[CONFIG_TEMPLATE_OCTETS_MAX];
+	uint32_t n = count_windows(check->stream);
 	char path[PATH_SIZE];
 
-	snprintf(path, sizeof(path), "%.63s.offset", item);
-	return error_set(err, ERROR_PARAMS, path,
-			 "%u octets at offset %u overlap %s[%u]; give each its own octets", octets,
-			 offset, other_list, other);
-}
+	memset(taken, 0, check->shortest);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct window window = window_of(check->stream, i);
+		struct window rival;
 
-static int
-check_fields(const struct stream_config *stream, uint32_t index, struct error *err)
-{
-	char item[ITEM_SIZE];
-
-	for (uint32_t i = 0; i < stream->n_fields; i++) {
-		const struct field_config *field = &stream->fields[i];
-
-		snprintf(item, sizeof(item), "streams[%u].fields[%u]", index, i);
-		if (field->offset + field->octets > stream->frame_len_no_fcs)
-			return refuse_outside(err, item, ".offset", field->offset, field->octets,
-					      stream->frame_len_no_fcs);
-		for (uint32_t j = 0; j < i; j++)
-			if (overlap(field->offset, field->octets, stream->fields[j].offset,
-				    stream->fields[j].octets))
-				return refuse_overlap(err, item, field->offset, field->octets,
-						      "fields", j);
+		snprintf(path, sizeof(path), "streams[%u].%s[%u].offset", check->index, window.list,
+			 window.index);
+		if (window.offset + window.octets > check->shortest)
+			return refuse_outside(check, path, window.offset, window.octets);
+		if (take_bits(taken, &window))
+			continue;
+		rival = find_rival(check, i, taken);
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "%u octets at offset %u overlap %s[%u]; give each its own bits",
+				 window.octets, window.offset, rival.list, rival.index);
 	}
 	return 0;
 }
 
-/* Where a checksum is stored: inside, and apart from fields and earlier checksums. */
-static int
-check_stored(const struct stream_config *stream, uint32_t c, const char *item, struct error *err)
-{
-	uint32_t offset = stream->checksums[c].offset;
+/* --- What depends on the frame's length --- */
 
-	if (offset + 2 > stream->frame_len_no_fcs)
-		return refuse_outside(err, item, ".offset", offset, 2, stream->frame_len_no_fcs);
-	for (uint32_t j = 0; j < stream->n_fields; j++)
-		if (overlap(offset, 2, stream->fields[j].offset, stream->fields[j].octets))
-			return refuse_overlap(err, item, offset, 2, "fields", j);
-	for (uint32_t j = 0; j < c; j++)
-		if (overlap(offset, 2, stream->checksums[j].offset, 2))
-			return refuse_overlap(err, item, offset, 2, "checksums", j);
+static int
+refuse_less(const struct check *check, const char *path, uint32_t less)
+{
+	return error_set(check->err, ERROR_PARAMS, path,
+			 "a frame of %u octets less %u is negative; it may be %u at most",
+			 check->shortest, less, check->shortest);
+}
+
+static int
+check_length_fields(const struct check *check)
+{
+	char path[PATH_SIZE];
+
+	for (uint32_t i = 0; i < check->stream->n_length_fields; i++) {
+		const struct length_config *field = &check->stream->length_fields[i];
+
+		snprintf(path, sizeof(path), "streams[%u].length_fields[%u].less", check->index, i);
+		if (field->less > check->shortest)
+			return refuse_less(check, path, field->less);
+		/* Two octets hold every length. */
+		if (field->octets == 1 && check->longest - field->less > UINT8_MAX)
+			return error_set(check->err, ERROR_PARAMS, path,
+					 "a frame of %u octets less %u does not fit in one octet; "
+					 "give the field 2 octets",
+					 check->longest, field->less);
+	}
+	return 0;
+}
+
+/* --- Checksums: every octet summed once, and before it is summed elsewhere --- */
+
+/* The octet behind the range; to the end of the frame is further than any offset. */
+static uint32_t
+range_end(const struct octet_range *range)
+{
+	return range->octets == RANGE_TO_END ? UINT32_MAX : range->offset + range->octets;
+}
+
+static int
+check_range_alone(const struct check *check, const struct octet_range *range, bool last,
+		  const char *path)
+{
+	if (range->octets == RANGE_TO_END && !last)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "it goes to the end of the frame; only the last range of a "
+				 "checksum may");
+	if (range->octets == RANGE_TO_END)
+		return range->offset < check->shortest
+			       ? 0
+			       : refuse_outside(check, path, range->offset, 1);
+	if (range_end(range) > check->shortest)
+		return refuse_outside(check, path, range->offset, range->octets);
+	if (range->octets % 2 != 0 && !last)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "%u octets are odd; only the last range of a checksum may be odd",
+				 range->octets);
 	return 0;
 }
 
 static int
-check_range(const struct stream_config *stream, uint32_t c, uint32_t r, const char *path,
-	    struct error *err)
+check_range(const struct check *check, uint32_t c, uint32_t r)
 {
-	const struct checksum_config *checksum = &stream->checksums[c];
+	const struct checksum_config *checksum = &check->stream->checksums[c];
 	const struct octet_range *range = &checksum->ranges[r];
+	char path[PATH_SIZE];
+	int rc;
 
-	if (range->offset + range->octets > stream->frame_len_no_fcs)
-		return refuse_outside(err, path, "", range->offset, range->octets,
-				      stream->frame_len_no_fcs);
-	if (range->octets % 2 != 0 && r + 1 < checksum->n_ranges)
-		return error_set(err, ERROR_PARAMS, path,
-				 "%u octets are odd; only the last range of a checksum may be odd",
-				 range->octets);
+	snprintf(path, sizeof(path), "streams[%u].checksums[%u].ranges[%u]", check->index, c, r);
+	rc = check_range_alone(check, range, r + 1 == checksum->n_ranges, path);
+	if (rc < 0)
+		return rc;
 	for (uint32_t j = 0; j < r; j++)
-		if (overlap(range->offset, range->octets, checksum->ranges[j].offset,
-			    checksum->ranges[j].octets))
-			return error_set(err, ERROR_PARAMS, path,
-					 "%u octets at offset %u overlap ranges[%u]; no octet may "
+		if (range->offset < range_end(&checksum->ranges[j]) &&
+		    checksum->ranges[j].offset < range_end(range))
+			return error_set(check->err, ERROR_PARAMS, path,
+					 "from offset %u on it overlaps ranges[%u]; no octet may "
 					 "be summed twice",
-					 range->octets, range->offset, j);
-	for (uint32_t later = c + 1; later < stream->n_checksums; later++)
-		if (overlap(range->offset, range->octets, stream->checksums[later].offset, 2))
+					 range->offset, j);
+	for (uint32_t later = c + 1; later < check->stream->n_checksums; later++)
+		if (range->offset < check->stream->checksums[later].offset + 2 &&
+		    check->stream->checksums[later].offset < range_end(range))
 			return error_set(
-				err, ERROR_PARAMS, path,
+				check->err, ERROR_PARAMS, path,
 				"it covers checksums[%u], which is stored later; list that "
 				"one first",
 				later);
@@ -118,56 +240,118 @@ check_range(const struct stream_config *stream, uint32_t c, uint32_t r, const ch
 }
 
 static int
-check_checksums(const struct stream_config *stream, uint32_t index, struct error *err)
+check_checksums(const struct check *check)
 {
-	char item[ITEM_SIZE], range[ITEM_SIZE];
+	char path[PATH_SIZE];
 	int rc = 0;
 
-	for (uint32_t c = 0; c < stream->n_checksums && rc == 0; c++) {
-		snprintf(item, sizeof(item), "streams[%u].checksums[%u]", index, c);
-		rc = check_stored(stream, c, item, err);
-	}
-	for (uint32_t c = 0; c < stream->n_checksums && rc == 0; c++) {
-		for (uint32_t r = 0; r < stream->checksums[c].n_ranges && rc == 0; r++) {
-			snprintf(range, sizeof(range), "streams[%u].checksums[%u].ranges[%u]",
-				 index, c, r);
-			rc = check_range(stream, c, r, range, err);
-		}
+	for (uint32_t c = 0; c < check->stream->n_checksums && rc == 0; c++) {
+		const struct checksum_config *checksum = &check->stream->checksums[c];
+
+		snprintf(path, sizeof(path), "streams[%u].checksums[%u].add_length_less",
+			 check->index, c);
+		if (checksum->add_length_less != ADD_NO_LENGTH &&
+		    checksum->add_length_less > check->shortest)
+			return refuse_less(check, path, checksum->add_length_less);
+		for (uint32_t r = 0; r < checksum->n_ranges && rc == 0; r++)
+			rc = check_range(check, c, r);
 	}
 	return rc;
 }
 
+/* --- Traces and schedules --- */
+
 static int
-set_period(struct stream_config *stream, uint32_t index, struct error *err)
+check_overwrites(const struct check *check)
 {
+	const struct trace_config *trace = &check->stream->trace;
 	char path[PATH_SIZE];
-	uint64_t period = 1;
 
-	for (uint32_t i = 0; i < stream->n_fields; i++) {
-		uint64_t count = stream->fields[i].count;
+	for (uint32_t i = 0; i < trace->n_overwrites; i++) {
+		const struct overwrite_config *a = &trace->overwrites[i];
 
-		/* At most 2^20 times 2^48: no overflow. */
-		period *= count / greatest_common_divisor(period, count);
-		if (period > CONFIG_PERIOD_MAX) {
-			snprintf(path, sizeof(path), "streams[%u].fields[%u].count", index, i);
-			return error_set(err, ERROR_PARAMS, path,
-					 "with %" PRIu64 " the frames repeat only after %" PRIu64
-					 "; the counts' least common multiple may be %d at most",
-					 count, period, CONFIG_PERIOD_MAX);
+		for (uint32_t j = 0; j < i; j++) {
+			const struct overwrite_config *b = &trace->overwrites[j];
+
+			if (a->offset >= b->offset + b->n_octets ||
+			    b->offset >= a->offset + a->n_octets)
+				continue;
+			snprintf(path, sizeof(path), "streams[%u].trace.overwrite[%u].offset",
+				 check->index, i);
+			return error_set(check->err, ERROR_PARAMS, path,
+					 "%u octets at offset %u overlap overwrite[%u]; give each "
+					 "its own octets",
+					 a->n_octets, a->offset, j);
 		}
 	}
-	stream->period = (uint32_t)period;
 	return 0;
+}
+
+static int
+check_schedule(const struct check *check)
+{
+	const struct stream_config *stream = check->stream;
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "streams[%u].burst", check->index);
+	if (stream->has_burst && stream->trace.has_speed)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "the frames leave by the trace's times, at speed %g; a burst "
+				 "needs fps instead",
+				 stream->trace.speed);
+	if (stream->has_burst && !stream->has_fps)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "a burst of %g frames needs the rate within it; give the stream "
+				 "fps",
+				 (double)stream->burst_frames);
+	snprintf(path, sizeof(path), "streams[%u].fps", check->index);
+	if (stream->has_fps && stream->trace.has_speed)
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "%g frames per second and the trace's times, at speed %g, "
+				 "exclude each other; make one of them null",
+				 stream->fps, stream->trace.speed);
+	return 0;
+}
+
+/* The least common multiple of period and count, or UINT64_MAX: above CONFIG_PERIOD_MAX. */
+static uint64_t
+extend_period(uint64_t period, uint64_t count)
+{
+	uint64_t factor = count / greatest_common_divisor(period, count);
+
+	return factor > CONFIG_PERIOD_MAX / period ? UINT64_MAX : period * factor;
+}
+
+static uint64_t
+period_of(const struct stream_config *stream)
+{
+	uint64_t period = 1;
+
+	if (stream->trace.path != NULL)
+		return 0;
+	if (stream->n_lengths > 0)
+		period = stream->n_lengths;
+	for (uint32_t i = 0; i < stream->n_fields && period <= CONFIG_PERIOD_MAX; i++)
+		period = extend_period(period, stream->fields[i].count);
+	return period;
 }
 
 int
 config_check_stream(struct stream_config *stream, uint32_t index, struct error *err)
 {
-	int rc = check_fields(stream, index, err);
+	struct check check = {.stream = stream, .index = index, .err = err};
+	int rc;
 
+	find_extremes(&check);
+	rc = check_windows(&check);
 	if (rc == 0)
-		rc = check_checksums(stream, index, err);
+		rc = check_length_fields(&check);
 	if (rc == 0)
-		rc = set_period(stream, index, err);
+		rc = check_checksums(&check);
+	if (rc == 0)
+		rc = check_overwrites(&check);
+	if (rc == 0)
+		rc = check_schedule(&check);
+	stream->period = period_of(stream);
 	return rc;
 }

@@ -2,7 +2,7 @@
 /*
  * Typed, ranged access to JSON with paths in every refusal; see json_cursor.h.
  *
- * Called by config_decode.c; main thread, cold path.
+ * Called by the config_decode files; main thread, cold path. Strings: json_cursor_text.c.
  * jansson holds integers in 64 signed bits and refuses larger ones while parsing.
  */
 #include <inttypes.h>
@@ -86,8 +86,9 @@ describe(const json_t *json, char *text, size_t size)
 	return text;
 }
 
-static void
-refuse_value(const struct cursor *at, const char *key, const json_t *json, const char *wanted)
+void
+cursor_refuse_value(const struct cursor *at, const char *key, const json_t *json,
+		    const char *wanted)
 {
 	char value[64];
 
@@ -127,7 +128,7 @@ cursor_closed_object(const struct cursor *at, const char *const *keys)
 	if (at->d->rc < 0)
 		return;
 	if (!json_is_object(object)) {
-		refuse_value(at, NULL, object, "an object");
+		cursor_refuse_value(at, NULL, object, "an object");
 		return;
 	}
 	json_object_foreach(object, key, value) {
@@ -151,6 +152,37 @@ cursor_get(const struct cursor *at, const char *key)
 	return value;
 }
 
+bool
+cursor_has(const struct cursor *at, const char *key)
+{
+	return at->d->rc == 0 && json_object_get(at->json, key) != NULL;
+}
+
+bool
+cursor_has_value(const struct cursor *at, const char *key)
+{
+	return cursor_has(at, key) && !json_is_null(json_object_get(at->json, key));
+}
+
+struct cursor
+cursor_child(const struct cursor *at, const char *key)
+{
+	return (struct cursor){.d = at->d, .up = at, .key = key, .json = cursor_get(at, key)};
+}
+
+void *
+cursor_new_array(const struct cursor *at, size_t n, size_t size)
+{
+	void *array;
+
+	if (at->d->rc < 0 || n == 0)
+		return NULL;
+	array = calloc(n, size);
+	if (array == NULL)
+		cursor_no_memory(at);
+	return array;
+}
+
 /* json is what was found at key (or at `at` itself when key is NULL). */
 static bool
 take_int64(const struct cursor *at, const char *key, const json_t *json, int64_t min, int64_t max,
@@ -164,7 +196,7 @@ take_int64(const struct cursor *at, const char *key, const json_t *json, int64_t
 		return true;
 	}
 	snprintf(wanted, sizeof(wanted), "an integer from %" PRId64 " to %" PRId64, min, max);
-	refuse_value(at, key, json, wanted);
+	cursor_refuse_value(at, key, json, wanted);
 	return false;
 }
 
@@ -175,6 +207,17 @@ cursor_get_int64(const struct cursor *at, const char *key, int64_t min, int64_t 
 
 	if (json != NULL)
 		take_int64(at, key, json, min, max, out);
+}
+
+void
+cursor_get_uint64(const struct cursor *at, const char *key, uint64_t min, uint64_t max,
+		  uint64_t *out)
+{
+	const json_t *json = cursor_get(at, key);
+	int64_t value;
+
+	if (json != NULL && take_int64(at, key, json, (int64_t)min, (int64_t)max, &value))
+		*out = (uint64_t)value;
 }
 
 void
@@ -196,7 +239,7 @@ cursor_get_bool(const struct cursor *at, const char *key, bool *out)
 	if (json == NULL)
 		return;
 	if (!json_is_boolean(json))
-		refuse_value(at, key, json, "true or false");
+		cursor_refuse_value(at, key, json, "true or false");
 	else
 		*out = json_is_true(json);
 }
@@ -217,121 +260,40 @@ cursor_get_uint64_or_null(const struct cursor *at, const char *key, uint64_t min
 	*out = (uint64_t)value;
 }
 
+static bool
+take_double(const struct cursor *at, const char *key, const json_t *json, double min, double max,
+	    const char *or_else, double *out)
+{
+	double value = json_number_value(json);
+	char wanted[80];
+
+	if (json_is_number(json) && value >= min && value <= max) {
+		*out = value;
+		return true;
+	}
+	snprintf(wanted, sizeof(wanted), "a number from %g to %g%s", min, max, or_else);
+	cursor_refuse_value(at, key, json, wanted);
+	return false;
+}
+
+void
+cursor_get_double(const struct cursor *at, const char *key, double min, double max, double *out)
+{
+	const json_t *json = cursor_get(at, key);
+
+	if (json != NULL)
+		take_double(at, key, json, min, max, "", out);
+}
+
 void
 cursor_get_double_or_null(const struct cursor *at, const char *key, double min, double max,
 			  bool *has, double *out)
 {
 	const json_t *json = cursor_get(at, key);
-	char wanted[80];
-	double value;
 
 	if (json == NULL)
 		return;
-	*has = false;
-	if (json_is_null(json))
-		return;
-	value = json_number_value(json);
-	if (!json_is_number(json) || !(value >= min && value <= max)) {
-		snprintf(wanted, sizeof(wanted), "a number from %g to %g, or null", min, max);
-		refuse_value(at, key, json, wanted);
-		return;
-	}
-	*has = true;
-	*out = value;
-}
-
-static bool
-is_plain_text(const char *text, size_t octets)
-{
-	for (size_t i = 0; i < octets; i++)
-		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-			return false;
-	return true;
-}
-
-void
-cursor_get_text(const struct cursor *at, const char *key, char *out, size_t size)
-{
-	const json_t *json = cursor_get(at, key);
-	const char *text;
-	size_t octets;
-
-	if (json == NULL)
-		return;
-	text = json_string_value(json);
-	octets = json_string_length(json);
-	if (text == NULL)
-		refuse_value(at, key, json, "a string");
-	else if (octets == 0 || octets >= size)
-		cursor_refuse(at, key, "\"%.40s\" has %zu octets; it must have 1 to %zu", text,
-			      octets, size - 1);
-	else if (!is_plain_text(text, octets))
-		cursor_refuse(at, key, "\"%.40s\" has a control character; leave it out", text);
-	else
-		memcpy(out, text, octets + 1);
-}
-
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* The index of the first character that is no hex digit, or digits when all are. */
-static size_t
-hex_decode(const char *text, size_t digits, uint8_t *out)
-{
-	for (size_t i = 0; i < digits; i++) {
-		int digit = hex_digit(text[i]);
-
-		if (digit < 0)
-			return i;
-		out[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : out[i / 2] | digit);
-	}
-	return digits;
-}
-
-void
-cursor_get_hex(const struct cursor *at, const char *key, uint32_t min, uint32_t max,
-	       uint8_t **octets, uint32_t *n_octets)
-{
-	const json_t *json = cursor_get(at, key);
-	size_t digits = json_string_length(json), bad;
-	uint8_t *out;
-
-	if (json == NULL)
-		return;
-	if (!json_is_string(json)) {
-		refuse_value(at, key, json, "a string of hex digits");
-		return;
-	}
-	if (digits % 2 != 0 || digits / 2 < min || digits / 2 > max) {
-		cursor_refuse(at, key,
-			      "it has %zu hex digits; it must have two per octet, for %u "
-			      "to %u octets",
-			      digits, min, max);
-		return;
-	}
-	out = malloc(digits / 2);
-	if (out == NULL) {
-		cursor_no_memory(at);
-		return;
-	}
-	bad = hex_decode(json_string_value(json), digits, out);
-	if (bad < digits) {
-		cursor_refuse(at, key, "character %zu, '%c', is no hex digit", bad,
-			      json_string_value(json)[bad]);
-		free(out);
-		return;
-	}
-	*octets = out;
-	*n_octets = (uint32_t)(digits / 2);
+	*has = !json_is_null(json) && take_double(at, key, json, min, max, ", or null", out);
 }
 
 uint32_t
@@ -344,7 +306,7 @@ cursor_get_array(const struct cursor *at, const char *key, uint32_t min, uint32_
 	if (json == NULL)
 		return 0;
 	if (!json_is_array(json)) {
-		refuse_value(array, NULL, json, "an array");
+		cursor_refuse_value(array, NULL, json, "an array");
 		return 0;
 	}
 	if (json_array_size(json) < min || json_array_size(json) > max) {
@@ -373,4 +335,14 @@ cursor_element_uint32(const struct cursor *array, size_t index, uint32_t min, ui
 
 	if (at.d->rc == 0 && take_int64(&at, NULL, at.json, min, max, &value))
 		*out = (uint32_t)value;
+}
+
+void
+cursor_element_int64(const struct cursor *array, size_t index, int64_t min, int64_t max,
+		     int64_t *out)
+{
+	const struct cursor at = cursor_element(array, index);
+
+	if (at.d->rc == 0)
+		take_int64(&at, NULL, at.json, min, max, out);
 }

@@ -2,7 +2,7 @@
 /*
  * Walking JSON strictly while always knowing where one is.
  *
- * Called by config_decode.c only; main thread, cold path.
+ * Called by the config_decode files only; main thread, cold path.
  * A cursor is one JSON value plus the way to it, on the stack of the function that looks at it.
  * The path is spelled out only when something is refused. The first refusal sticks in the
  * decoding and turns every later call into nothing, so callers read straight down and look at
@@ -36,8 +36,15 @@ struct cursor {
 void cursor_refuse(const struct cursor *at, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same, as "it is 7; it must be WANTED", where json is what was found at key. */
+void cursor_refuse_value(const struct cursor *at, const char *key, const json_t *json,
+			 const char *wanted);
+
 /* An allocation failed; -ENOMEM sticks. */
 void cursor_no_memory(const struct cursor *at);
+
+/* Room for n zeroed elements, the caller's; NULL when n is 0 or after a refusal. */
+void *cursor_new_array(const struct cursor *at, size_t n, size_t size);
 
 /* The value must be an object with no other keys than these (NULL at the end). */
 void cursor_closed_object(const struct cursor *at, const char *const *keys);
@@ -45,13 +52,25 @@ void cursor_closed_object(const struct cursor *at, const char *const *keys);
 /* The value of a required key, any type; NULL and refused when missing. */
 const json_t *cursor_get(const struct cursor *at, const char *key);
 
+/* Is an optional key there; is it there and not null? False after a refusal. */
+bool cursor_has(const struct cursor *at, const char *key);
+bool cursor_has_value(const struct cursor *at, const char *key);
+
+/* A required key's value as a cursor, which must not outlive *at. */
+struct cursor cursor_child(const struct cursor *at, const char *key);
+
 void cursor_get_int64(const struct cursor *at, const char *key, int64_t min, int64_t max,
 		      int64_t *out);
+void cursor_get_uint64(const struct cursor *at, const char *key, uint64_t min, uint64_t max,
+		       uint64_t *out);
 void cursor_get_uint32(const struct cursor *at, const char *key, uint32_t min, uint32_t max,
 		       uint32_t *out);
 void cursor_get_bool(const struct cursor *at, const char *key, bool *out);
 
-/* null sets *has to false. */
+void cursor_get_double(const struct cursor *at, const char *key, double min, double max,
+		       double *out);
+
+/* null sets *has to false. max is at most INT64_MAX. */
 void cursor_get_uint64_or_null(const struct cursor *at, const char *key, uint64_t min, uint64_t max,
 			       bool *has, uint64_t *out);
 void cursor_get_double_or_null(const struct cursor *at, const char *key, double min, double max,
@@ -59,6 +78,9 @@ void cursor_get_double_or_null(const struct cursor *at, const char *key, double 
 
 /* 1…size-1 octets without control characters, copied with a final NUL. */
 void cursor_get_text(const struct cursor *at, const char *key, char *out, size_t size);
+
+/* As cursor_get_text(), an absolute path; *out is malloced, the caller's. */
+void cursor_get_file_path(const struct cursor *at, const char *key, size_t size, char **out);
 
 /* Hex digits, two per octet; *octets is malloced, the caller's. */
 void cursor_get_hex(const struct cursor *at, const char *key, uint32_t min, uint32_t max,
@@ -72,5 +94,7 @@ struct cursor cursor_element(const struct cursor *array, size_t index);
 /* An element of an array of numbers. */
 void cursor_element_uint32(const struct cursor *array, size_t index, uint32_t min, uint32_t max,
 			   uint32_t *out);
+void cursor_element_int64(const struct cursor *array, size_t index, int64_t min, int64_t max,
+			  int64_t *out);
 
 #endif

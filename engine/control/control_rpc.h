@@ -17,9 +17,9 @@
 #include "base/error.h"
 
 enum rpc_limit {
-	RPC_MESSAGE_OCTETS_MAX = 8 << 20, /* without the '\n' */
-	RPC_UNSENT_OCTETS_MAX = 1 << 20,  /* of replies the client does not read */
-	RPC_ID_OCTETS_MAX = 128,          /* when the id is a string */
+	RPC_MESSAGE_OCTETS_MAX = 64 << 20, /* without the '\n' */
+	RPC_UNSENT_OCTETS_MAX = 1 << 20,   /* of replies the client does not read */
+	RPC_ID_OCTETS_MAX = 128,           /* when the id is a string */
 };
 
 enum rpc_code {

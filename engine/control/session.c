@@ -11,6 +11,7 @@
 #include <rte_version.h>
 
 #include "config/config.h"
+#include "program/program_preview.h"
 
 #define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
 #define LINK_WAIT_MS 5000u /* copper auto-negotiation takes up to 3 s (IEEE 802.3 clause 28) */
@@ -131,12 +132,22 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 	return json_pack("{s:o}", "ports", infos);
 }
 
+static int
+create_program(struct session *session, const struct program_config *config, struct program **out,
+	       struct error *err)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/counters-%u", session->run_dir, ++session->programs);
+	return program_create(out, config, session->ports, session->port_count, session->programs,
+			      path, err);
+}
+
 static json_t *
 program_load(struct session *session, const json_t *params, struct error *err)
 {
 	struct program_config config;
 	struct program *program = NULL;
-	char path[256];
 	int code;
 
 	if (session->program != NULL) {
@@ -145,9 +156,7 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	}
 	if (config_decode_program(params, &config, err) != 0)
 		return NULL;
-	snprintf(path, sizeof(path), "%s/counters-%u", session->run_dir, ++session->programs);
-	code = program_create(&program, &config, session->ports, session->port_count,
-			      session->programs, path, err);
+	code = create_program(session, &config, &program, err);
 	config_free_program(&config);
 	if (code != 0)
 		return NULL;
@@ -158,6 +167,30 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	session->program = program;
 	return json_pack("{s:s, s:I}", "counters", segment_path(program->segment), "octets",
 			 (json_int_t)segment_octets(program->segment));
+}
+
+/* No device sees these frames, so that they can be freed at once. */
+static json_t *
+preview(struct session *session, const json_t *params, struct error *err)
+{
+	struct preview_config config;
+	struct preview_counts counts = {0, 0};
+	struct program_config program_config;
+	struct program *program = NULL;
+	int code;
+
+	if (config_decode_preview(params, &program_config, &config, err) != 0)
+		return NULL;
+	code = create_program(session, &program_config, &program, err);
+	if (code == 0)
+		code = program_preview(program, &config, &counts, err);
+	program_destroy(program);
+	config_free_program(&program_config);
+	config_free_preview(&config);
+	if (code != 0)
+		return NULL;
+	return json_pack("{s:I, s:I}", "frames", (json_int_t)counts.frames, "octets",
+			 (json_int_t)counts.octets);
 }
 
 static int
@@ -217,10 +250,10 @@ static const struct method {
 	const char *name;
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
-	{"engine.info", engine_info},         {"ports.open", ports_open},
-	{"program.load", program_load},       {"traffic.start", traffic_start},
-	{"traffic.stop", traffic_stop},       {"program.unload", program_unload},
-	{"engine.shutdown", engine_shutdown},
+	{"engine.info", engine_info},       {"ports.open", ports_open},
+	{"program.load", program_load},     {"program.preview", preview},
+	{"traffic.start", traffic_start},   {"traffic.stop", traffic_stop},
+	{"program.unload", program_unload}, {"engine.shutdown", engine_shutdown},
 };
 
 json_t *

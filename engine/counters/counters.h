@@ -62,7 +62,9 @@ struct worker_counters {
 	uint64_t stall_cycles;     /* sum of those gaps */
 	uint64_t stall_max_cycles; /* the longest gap, stall or not */
 	uint64_t state;            /* enum task_state */
-	uint64_t reserved[10];
+	uint64_t sleeps;           /* times that the lcore was let go */
+	uint64_t sleep_cycles;     /* for how long in all */
+	uint64_t reserved[8];
 };
 
 struct port_counters {

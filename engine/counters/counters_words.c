@@ -43,6 +43,8 @@ static const struct counters_word worker_words[] = {
 	WORD(worker_counters, stall_max_cycles, "cycles",
 	     "the longest gap between two looks at the clock"),
 	WORD(worker_counters, state, "", "0 waiting, 1 polling, 2 stopped: its counters are final"),
+	WORD(worker_counters, sleeps, "", "times that the lcore was let go for want of work"),
+	WORD(worker_counters, sleep_cycles, "cycles", "for how long in all"),
 };
 
 static const struct counters_word tx_words[] = {

@@ -153,6 +153,23 @@ port_refill_frames(const struct port *port)
 	return strcmp(port->driver, "net_memif") == 0 ? port->tx_descriptors * 3u / 4 : 0;
 }
 
+uint32_t
+port_frames_held_max(const struct port *port)
+{
+	static const char *const copying[] = {"net_null", "net_pcap", "net_tap", "net_af_packet",
+					      "net_vhost"};
+
+	for (size_t i = 0; i < RTE_DIM(copying); i++) {
+		if (strcmp(port->driver, copying[i]) == 0)
+			return 0;
+	}
+	if (strcmp(port->driver, "net_memif") == 0 &&
+	    strstr(port->config.location, "zero-copy=yes") == NULL)
+		return 0;
+	/* A ring's reader may hold a burst of its own besides; a ring has the Tx descriptors' number of slots. */
+	return port->tx_descriptors + CONFIG_BURST_MAX;
+}
+
 bool
 port_awaits_peer(const struct port *port)
 {

@@ -65,6 +65,12 @@ void port_sample(struct port *port, struct port_counters *counters);
 /* Tx descriptors that should be free before a full device is asked again; 0: ask at once. */
 uint32_t port_refill_frames(const struct port *port);
 
+/*
+ * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver copies
+ * them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
+ */
+uint32_t port_frames_held_max(const struct port *port);
+
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);
 

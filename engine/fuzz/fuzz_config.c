@@ -3,8 +3,8 @@
  * Fuzz target: any octets as the params of every method that has some.
  *
  * Called by libFuzzer; with -DWR_FUZZ_STANDALONE a program that replays the files given to it.
- * What decodes is read through to the end, so that the sanitizers see a pointer or a length that
- * promises too much; what does not must have an error and leave nothing behind.
+ * What decodes is read through to the end and rendered, so that the sanitizers see a pointer or a
+ * length that promises too much; what does not must have an error and leave nothing behind.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "config/config.h"
 #include "fuzz/fuzz_standalone.h"
+#include "program/frame_render.h"
 
 static void
 must(int condition)
@@ -45,26 +46,77 @@ try_ports(const json_t *params)
 }
 
 static void
-use_stream(const struct stream_config *stream)
+use_trace(const struct stream_config *stream)
 {
-	uint32_t octets = stream->frame_len_no_fcs;
+	const struct trace_config *trace = &stream->trace;
 
-	must(octets >= 60 && octets <= 16380 && stream->period >= 1);
-	for (uint32_t i = 0; i < stream->n_fields; i++) {
-		const struct field_config *field = &stream->fields[i];
+	must(trace->path[0] == '/' && strlen(trace->path) < CONFIG_PATH_SIZE);
+	must(stream->template == NULL && stream->n_fields == 0 && stream->n_checksums == 0);
+	must(stream->period == 0 && !(trace->has_speed && stream->has_fps));
+	for (uint32_t i = 0; i < trace->n_overwrites; i++) {
+		const struct overwrite_config *overwrite = &trace->overwrites[i];
 
-		must(field->count >= 1 && stream->period % field->count == 0);
-		must(field->octets <= 8);
-		memset(stream->template + field->offset, 0, field->octets);
+		must(overwrite->n_octets >= 1);
+		must(overwrite->offset + overwrite->n_octets <= CONFIG_TEMPLATE_OCTETS_MAX);
+		memset(overwrite->octets, 0, overwrite->n_octets);
 	}
-	for (uint32_t i = 0; i < stream->n_checksums; i++) {
-		const struct checksum_config *checksum = &stream->checksums[i];
+}
 
-		memset(stream->template + checksum->offset, 0, 2);
-		for (uint32_t r = 0; r < checksum->n_ranges; r++)
-			memset(stream->template + checksum->ranges[r].offset, 0,
-			       checksum->ranges[r].octets);
+static void
+must_repeat(const struct stream_config *stream)
+{
+	must(stream->period >= 1);
+	if (stream->period == UINT64_MAX)
+		return;
+	must(stream->period <= CONFIG_PERIOD_MAX);
+	must(stream->n_lengths == 0 || stream->period % stream->n_lengths == 0);
+	for (uint32_t i = 0; i < stream->n_fields; i++)
+		must(stream->period % stream->fields[i].count == 0);
+}
+
+/* Render into just as much memory as the longest frame may take; the period's frame is frame 0. */
+static void
+use_template(const struct stream_config *stream)
+{
+	uint32_t octets = stream->frame_len_no_fcs, first_octets;
+	uint8_t *frame = malloc(octets), *first = malloc(octets);
+
+	must(octets >= 60 && octets <= 16380 && frame != NULL && first != NULL);
+	must_repeat(stream);
+	first_octets = frame_render(stream, 0, first);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint32_t length = frame_render(stream, i, frame);
+
+		must(length == frame_length(stream, i) && length >= 60 && length <= octets);
 	}
+	if (stream->period <= CONFIG_PERIOD_MAX) {
+		must(frame_render(stream, stream->period, frame) == first_octets);
+		must(memcmp(frame, first, first_octets) == 0);
+	}
+	free(frame);
+	free(first);
+}
+
+static void
+use_program(const struct program_config *config)
+{
+	for (uint32_t i = 0; i < config->n_streams; i++) {
+		const struct stream_config *stream = &config->streams[i];
+
+		must(!stream->has_burst || (stream->has_fps && stream->burst_frames >= 1));
+		if (stream->trace.path != NULL)
+			use_trace(stream);
+		else
+			use_template(stream);
+	}
+	for (uint32_t w = 0; w < config->n_workers; w++)
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
+			const struct task_config *task = &config->workers[w].tasks[t];
+
+			if (task->kind == TASK_TX)
+				must(task->stream_index < config->n_streams &&
+				     task->part < task->parts);
+		}
 }
 
 static void
@@ -74,17 +126,23 @@ try_program(const json_t *params)
 	struct error err = {0};
 
 	must_agree(config_decode_program(params, &config, &err), &err);
-	for (uint32_t i = 0; i < config.n_streams; i++)
-		use_stream(&config.streams[i]);
-	for (uint32_t w = 0; w < config.n_workers; w++)
-		for (uint32_t t = 0; t < config.workers[w].n_tasks; t++) {
-			const struct task_config *task = &config.workers[w].tasks[t];
-
-			if (task->kind == TASK_TX)
-				must(task->stream_index < config.n_streams &&
-				     task->part < task->parts);
-		}
+	use_program(&config);
 	config_free_program(&config);
+}
+
+static void
+try_preview(const json_t *params)
+{
+	struct program_config program;
+	struct preview_config config;
+	struct error err = {0};
+	int rc = config_decode_preview(params, &program, &config, &err);
+
+	must_agree(rc, &err);
+	must((rc == 0) == (config.path != NULL) && (rc == 0) == (config.frames >= 1));
+	use_program(&program);
+	config_free_program(&program);
+	config_free_preview(&config);
 }
 
 int
@@ -98,6 +156,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	try_ports(params);
 	try_program(params);
+	try_preview(params);
 	must_agree(config_decode_start(params, &start, &err), &err);
 	json_decref(params);
 	return 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mempool.h>
 
@@ -16,8 +17,10 @@
 struct frame_pool {
 	struct rte_mempool *mempool;
 	struct rte_mbuf **mbufs;
+	const uint16_t *octets; /* of each frame; the caller's, during creation only */
 	uint32_t capacity;
 	uint32_t count; /* mbufs recorded */
+	uint32_t octets_max;
 };
 
 /* Nothing is kept: struct frame_pool has the frames. */
@@ -54,25 +57,6 @@ owned_count(const struct rte_mempool *mempool)
 	return mempool->size; /* "all free": rte_mempool_free and audits expect it */
 }
 
-static const struct rte_mempool_ops owned_ops = {
-	.name = OPS_OWNED,
-	.alloc = owned_alloc,
-	.enqueue = owned_enqueue,
-	.dequeue = owned_dequeue,
-	.get_count = owned_count,
-};
-
-RTE_MEMPOOL_REGISTER_OPS(owned_ops);
-
-static void
-take_mbuf(struct rte_mempool *mempool, void *opaque, void *object, unsigned int i)
-{
-	struct frame_pool *pool = opaque;
-
-	rte_pktmbuf_init(mempool, NULL, object, i);
-	pool->mbufs[pool->count++] = object;
-}
-
 static uint32_t
 data_room(uint32_t octets)
 {
@@ -82,25 +66,95 @@ data_room(uint32_t octets)
 uint32_t
 frame_pool_stride(uint32_t octets)
 {
-	struct rte_mempool_objsz size;
+	return RTE_CACHE_LINE_ROUNDUP(sizeof(struct rte_mempool_objhdr)) +
+	       (uint32_t)sizeof(struct rte_mbuf) + data_room(octets);
+}
 
-	return rte_mempool_calc_obj_size((uint32_t)sizeof(struct rte_mbuf) + data_room(octets), 0,
-					 &size);
+/* What the pool's last `count` objects take; a page loses less than the largest of them, which must not cross its end. */
+static ssize_t
+owned_mem_size(const struct rte_mempool *mempool, uint32_t count, uint32_t page_shift,
+	       size_t *chunk_min, size_t *align)
+{
+	const struct frame_pool *pool = mempool->pool_config;
+	size_t octets = 0, largest = frame_pool_stride(pool->octets_max), page;
+
+	for (uint32_t i = pool->capacity - count; i < pool->capacity; i++)
+		octets += frame_pool_stride(pool->octets[i]);
+	*chunk_min = largest;
+	*align = RTE_CACHE_LINE_SIZE;
+	if (page_shift == 0)
+		return (ssize_t)octets;
+	page = (size_t)1 << page_shift;
+	*align = page;
+	*chunk_min = page;
+	return (ssize_t)((octets / (page - largest) + 1) * page);
+}
+
+/* Lay objects of different sizes into a piece of memory, none across the end of a page. */
+static int
+owned_populate(struct rte_mempool *mempool, unsigned int objects_max, void *memory, rte_iova_t iova,
+	       size_t octets, rte_mempool_populate_obj_cb_t *add, void *add_arg)
+{
+	const struct frame_pool *pool = mempool->pool_config;
+	const uint16_t *lengths = &pool->octets[pool->capacity - objects_max];
+	size_t page = 0, offset = 0;
+	unsigned int n;
+
+	if (rte_mempool_get_page_size(mempool, &page) != 0)
+		return -EINVAL;
+	for (n = 0; n < objects_max; n++) {
+		size_t stride = frame_pool_stride(lengths[n]);
+		uintptr_t at = (uintptr_t)memory + offset;
+
+		if (page > 0 && at / page != (at + stride - 1) / page)
+			offset = RTE_ALIGN_CEIL(at, page) - (uintptr_t)memory;
+		if (offset + stride > octets)
+			break;
+		add(mempool, add_arg, (char *)memory + offset + mempool->header_size,
+		    iova == RTE_BAD_IOVA ? iova : iova + offset + mempool->header_size);
+		offset += stride;
+	}
+	return (int)n;
+}
+
+static const struct rte_mempool_ops owned_ops = {
+	.name = OPS_OWNED,
+	.alloc = owned_alloc,
+	.enqueue = owned_enqueue,
+	.dequeue = owned_dequeue,
+	.get_count = owned_count,
+	.calc_mem_size = owned_mem_size,
+	.populate = owned_populate,
+};
+
+RTE_MEMPOOL_REGISTER_OPS(owned_ops);
+
+static void
+take_mbuf(struct rte_mempool *mempool, void *opaque, void *object, unsigned int i)
+{
+	struct frame_pool *pool = opaque;
+	struct rte_mbuf *mbuf = object;
+
+	rte_pktmbuf_init(mempool, NULL, object, i);
+	mbuf->buf_len = (uint16_t)data_room(pool->octets[i]);
+	pool->mbufs[pool->count++] = mbuf;
 }
 
 static int
-populate(struct frame_pool *pool, const char *name, uint32_t octets, int socket)
+populate(struct frame_pool *pool, const char *name, int socket)
 {
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size =
-							   (uint16_t)data_room(octets)};
+	uint32_t room = data_room(pool->octets_max);
+	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = (uint16_t)room};
+	/* Ordinary pages are never given to a device, so frames may cross them. */
+	unsigned int flags = rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 	int code;
 
-	pool->mempool = rte_mempool_create_empty(
-		name, pool->capacity, (unsigned int)sizeof(struct rte_mbuf) + data_room(octets), 0,
-		sizeof(private), socket, 0);
+	pool->mempool = rte_mempool_create_empty(name, pool->capacity,
+						 (unsigned int)sizeof(struct rte_mbuf) + room, 0,
+						 sizeof(private), socket, flags);
 	if (pool->mempool == NULL)
 		return -rte_errno;
-	code = rte_mempool_set_ops_byname(pool->mempool, OPS_OWNED, NULL);
+	code = rte_mempool_set_ops_byname(pool->mempool, OPS_OWNED, pool);
 	if (code != 0)
 		return code;
 	rte_pktmbuf_pool_init(pool->mempool, &private);
@@ -111,8 +165,18 @@ populate(struct frame_pool *pool, const char *name, uint32_t octets, int socket)
 	return pool->count == pool->capacity ? 0 : -ENOMEM;
 }
 
+static uint64_t
+sum_of_strides(const uint16_t *octets, uint32_t count)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += frame_pool_stride(octets[i]);
+	return sum;
+}
+
 int
-frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uint32_t octets,
+frame_pool_create(struct frame_pool **out, const char *name, const uint16_t *octets, uint32_t count,
 		  int socket, struct error *err)
 {
 	struct frame_pool *pool = calloc(1, sizeof(*pool));
@@ -120,18 +184,21 @@ frame_pool_create(struct frame_pool **out, const char *name, uint32_t count, uin
 
 	if (pool != NULL) {
 		pool->capacity = count;
+		pool->octets = octets;
+		for (uint32_t i = 0; i < count; i++)
+			pool->octets_max = RTE_MAX(pool->octets_max, octets[i]);
 		pool->mbufs = calloc(count, sizeof(pool->mbufs[0]));
 		if (pool->mbufs != NULL)
-			code = populate(pool, name, octets, socket);
+			code = populate(pool, name, socket);
+		pool->octets = NULL;
 	}
 	if (code != 0) {
 		frame_pool_destroy(pool);
 		return error_set(
 			err, code, NULL,
-			"no memory for %u ready frames of %u octets (%u MiB): give the engine more memory "
-			"(hugepages, or -m before --) or use fewer flows",
-			count, octets,
-			(uint32_t)((uint64_t)count * frame_pool_stride(octets) >> 20));
+			"no memory for %u ready frames (%u MiB): give the engine more memory "
+			"(hugepages, or -m before --), or send fewer different frames",
+			count, (uint32_t)(sum_of_strides(octets, count) >> 20) + 1);
 	}
 	*out = pool;
 	return 0;

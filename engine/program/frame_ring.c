@@ -7,37 +7,61 @@
 
 #include "base/numbers.h"
 #include "base/units.h"
-#include "program/frame_render.h"
 
 #define RING_FRAMES_MIN 64u
 
 /* Part p sends frames p, p + parts, p + 2 parts…: these repeat after period / gcd(period, parts) of them. */
-uint32_t
-frame_ring_length(const struct stream_config *stream, uint32_t parts, uint32_t burst)
+static uint32_t
+whole_periods(uint64_t period, uint32_t parts, uint32_t least)
 {
-	uint32_t period = stream->period / (uint32_t)greatest_common_divisor(stream->period, parts);
-	uint32_t least = RTE_MAX(burst, RING_FRAMES_MIN);
+	uint32_t own = (uint32_t)(period / greatest_common_divisor(period, parts));
 
-	return (least + period - 1) / period * period;
+	return (uint32_t)(((uint64_t)least + own - 1) / own * own);
+}
+
+struct ring_shape
+frame_ring_shape(const struct frame_source *source, uint32_t parts, uint32_t burst, uint32_t held)
+{
+	const struct stream_config *stream = source->stream;
+	uint64_t period = frame_source_period(source);
+	uint32_t least = RTE_MAX(burst, RING_FRAMES_MIN);
+	struct ring_shape shape = {0, false};
+
+	if (source->trace != NULL || stream->n_fields == 0 || period <= RING_READY_FRAMES_MAX) {
+		shape.length = whole_periods(period, parts, least);
+		return shape;
+	}
+	shape.walk = true;
+	shape.length =
+		whole_periods(RTE_MAX(stream->n_lengths, 1u), parts, RTE_MAX(least, held + burst));
+	return shape;
+}
+
+void
+frame_ring_octets(const struct frame_source *source, const struct task_config *task,
+		  uint32_t length, uint16_t *octets)
+{
+	for (uint32_t i = 0; i < length; i++)
+		octets[i] = (uint16_t)frame_source_octets(source,
+							  task->part + (uint64_t)i * task->parts);
 }
 
 static void
-render_mbuf(struct rte_mbuf *mbuf, const struct stream_config *stream, uint64_t i)
+render_mbuf(struct rte_mbuf *mbuf, const struct frame_source *source, uint64_t i)
 {
-	uint16_t octets = (uint16_t)stream->frame_len_no_fcs;
+	uint16_t octets = (uint16_t)frame_source_octets(source, i);
 
-	frame_render(stream, i, rte_pktmbuf_mtod(mbuf, uint8_t *));
+	frame_source_render(source, i, rte_pktmbuf_mtod(mbuf, uint8_t *));
 	mbuf->data_len = octets;
 	mbuf->pkt_len = octets;
 }
 
 int
-frame_ring_render(struct frame_ring *ring, const struct stream_config *stream,
-		  const struct task_config *task, struct rte_mbuf **mbufs, int socket,
-		  struct error *err)
+frame_ring_render(struct frame_ring *ring, const struct frame_source *source,
+		  const struct task_config *task, uint32_t length, struct rte_mbuf **mbufs,
+		  int socket, struct error *err)
 {
-	uint32_t length = frame_ring_length(stream, task->parts, task->burst);
-	uint32_t pointers = length + task->burst;
+	uint64_t pointers = (uint64_t)length + task->burst;
 
 	ring->length = length;
 	ring->frames = rte_malloc_socket("frames", pointers * sizeof(ring->frames[0]),
@@ -50,9 +74,9 @@ frame_ring_render(struct frame_ring *ring, const struct stream_config *stream,
 		return error_set(err, -ENOMEM, NULL, "no memory for a ring of %u frames", length);
 	}
 	for (uint32_t i = 0; i < length; i++)
-		render_mbuf(mbufs[i], stream, task->part + (uint64_t)i * task->parts);
+		render_mbuf(mbufs[i], source, task->part + (uint64_t)i * task->parts);
 	ring->octets_before[0] = 0;
-	for (uint32_t i = 0; i < pointers; i++) {
+	for (uint64_t i = 0; i < pointers; i++) {
 		ring->frames[i] = mbufs[i % length];
 		ring->octets_before[i + 1] =
 			ring->octets_before[i] + rte_pktmbuf_pkt_len(ring->frames[i]) + FCS_OCTETS;

@@ -12,18 +12,16 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
-#include "program/frame_ring.h"
 #include "program/program.h"
 #include "program/program_check.h"
-
-/* Rings beyond this many frames leave a second-level cache of 1 MiB (two lines of mbuf per frame). */
-#define PREFETCH_FRAMES 8192u
+#include "program/tx_build.h"
 
 struct build {
 	const struct program_config *config;
 	struct program *program;
-	uint32_t *mbufs_used; /* per port: taken from its pool so far */
-	int *block_of_task;   /* counters block of every task, in order of the configuration */
+	struct frame_source *sources; /* of the streams; two of the same file share its frames */
+	uint32_t *mbufs_used;         /* per port: taken from its pool so far */
+	int *block_of_task; /* counters block of every task, in order of the configuration */
 	int *block_of_worker;
 	int *block_of_port;
 	int block_of_engine;
@@ -105,75 +103,102 @@ bind_counters(struct build *build)
 			segment_block(program->segment, build->block_of_port[p]);
 }
 
-/* One pool per port: its queues' frames come from one pool, as RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE demands. */
+/* Frames of a file are known only now: does each fit its port? */
 static int
-create_pool(struct build *build, uint32_t p, uint32_t number, struct error *err)
+check_trace_sizes(const struct build *build, struct error *err)
 {
 	const struct program_config *config = build->config;
-	const struct port *port = &build->program->ports[p];
-	uint32_t frames = 0, octets = 0;
-	char name[24];
+	const struct program *program = build->program;
 
 	for (uint32_t w = 0; w < config->n_workers; w++) {
 		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
 			const struct task_config *task = &config->workers[w].tasks[t];
-			const struct stream_config *stream = &config->streams[task->stream_index];
+			const struct trace_frames *trace = build->sources[task->stream_index].trace;
+			const struct port *port;
+
+			if (task->kind != TASK_TX || trace == NULL)
+				continue;
+			port = &program->ports[program_find_port(program->ports,
+								 program->port_count, task->port)];
+			if (trace->longest + FCS_OCTETS > port->config.frame_size_max)
+				return error_set(err, -EINVAL, NULL,
+						 "%s: a frame of %u octets with FCS; port %s was "
+						 "opened for %u",
+						 config->streams[task->stream_index].trace.path,
+						 trace->longest + FCS_OCTETS, task->port,
+						 port->config.frame_size_max);
+		}
+	}
+	return 0;
+}
+
+/* Frames of all rings of a port, and their octets if there is room for them. */
+static uint64_t
+port_ring_frames(const struct build *build, uint32_t p, uint16_t *octets)
+{
+	const struct program_config *config = build->config;
+	const struct port *port = &build->program->ports[p];
+	uint64_t frames = 0;
+
+	for (uint32_t w = 0; w < config->n_workers; w++) {
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
+			const struct task_config *task = &config->workers[w].tasks[t];
+			const struct frame_source *source = &build->sources[task->stream_index];
+			uint32_t length;
 
 			if (task->kind != TASK_TX || strcmp(task->port, port->config.name) != 0)
 				continue;
-			frames += frame_ring_length(stream, task->parts, task->burst);
-			octets = RTE_MAX(octets, stream->frame_len_no_fcs);
+			length = tx_ring_shape(source, task, port).length;
+			if (octets != NULL)
+				frame_ring_octets(source, task, length, octets + frames);
+			frames += length;
 		}
 	}
+	return frames;
+}
+
+/* One pool per port: its queues' frames come from one pool, as RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE demands. */
+static int
+create_pool(struct build *build, uint32_t p, uint32_t number, struct error *err)
+{
+	uint64_t frames = port_ring_frames(build, p, NULL);
+	uint16_t *octets;
+	char name[24];
+	int code;
+
 	if (frames == 0)
 		return 0;
+	octets = frames < UINT32_MAX ? malloc(frames * sizeof(octets[0])) : NULL;
+	if (octets == NULL)
+		return error_set(err, -ENOMEM, NULL, "no memory for %lu ready frames",
+				 (unsigned long)frames);
+	port_ring_frames(build, p, octets);
 	snprintf(name, sizeof(name), "wr_tx_%u_%u", number, p);
-	return frame_pool_create(&build->program->pools[p], name, frames, octets, port_socket(port),
-				 err);
+	code = frame_pool_create(&build->program->pools[p], name, octets, (uint32_t)frames,
+				 port_socket(&build->program->ports[p]), err);
+	free(octets);
+	return code;
 }
 
 static int
 build_tx_task(struct build *build, struct tx_task *task, const struct task_config *config,
-	      int block, int socket, struct error *err)
+	      uint64_t sleep_ns, int block, int socket, struct error *err)
 {
 	struct program *program = build->program;
-	const struct stream_config *stream = &build->config->streams[config->stream_index];
 	int p = program_find_port(program->ports, program->port_count, config->port);
-	struct frame_ring ring = {NULL, NULL, 0};
-	uint64_t hz = rte_get_tsc_hz();
-	int code;
+	struct tx_parts parts = {
+		.config = config,
+		.source = build->sources[config->stream_index],
+		.port = &program->ports[p],
+		.mbufs = frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
+		.counters = segment_block(program->segment, block),
+		.sleep_ns = sleep_ns,
+		.socket = socket,
+	};
+	int code = tx_task_build(task, &parts, err);
 
-	code = frame_ring_render(&ring, stream, config,
-				 frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p], socket,
-				 err);
-	if (code != 0)
-		return code;
-	build->mbufs_used[p] += ring.length;
-	task->frames = ring.frames;
-	task->octets_before = ring.octets_before;
-	task->ring_length = ring.length;
-	task->prefetch = ring.length > PREFETCH_FRAMES;
-	task->port_id = program->ports[p].port_id;
-	task->queue_id = (uint16_t)config->queue;
-	task->burst = (uint16_t)config->burst;
-	task->counters = segment_block(program->segment, block);
-	task->limit = !stream->has_frames
-			      ? UINT64_MAX
-			      : (stream->frames + config->parts - 1 - config->part) / config->parts;
-	task->window_cycles = cycles_of_ns(stream->has_fps ? TX_WINDOW_NS : TX_STANDSTILL_NS, hz);
-	task->refill_frames = port_refill_frames(&program->ports[p]);
-	task->pause_cycles_max = cycles_of_ns(TX_PAUSE_MAX_NS, hz);
-	task->window_frames = UINT64_MAX;
-	if (!stream->has_fps)
-		return 0;
-	if (!pacing_init(&task->pacing, stream->fps, config->part, config->parts, hz))
-		return error_set(err, -EINVAL, NULL,
-				 "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
-				 stream->name, stream->fps, (unsigned long)hz);
-	task->window_frames =
-		(uint64_t)(stream->fps / config->parts * ((double)TX_WINDOW_NS / NS_PER_SECOND)) +
-		1;
-	return 0;
+	build->mbufs_used[p] += task->ring_length;
+	return code;
 }
 
 static void
@@ -200,6 +225,8 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 	worker->lcore = config->lcore;
 	worker->traffic = &build->program->traffic;
 	worker->stall_cycles = cycles_of_ns(STALL_NS, rte_get_tsc_hz());
+	worker->sleep_cycles = cycles_of_ns(config->sleep_ns, rte_get_tsc_hz());
+	worker->ns_per_cycle = (double)NS_PER_SECOND / (double)rte_get_tsc_hz();
 	worker->counters = segment_block(build->program->segment, build->block_of_worker[w]);
 	worker->tx = rte_zmalloc_socket("tx tasks", slots * sizeof(worker->tx[0]), COUNTERS_ALIGN,
 					socket);
@@ -213,8 +240,8 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 		if (task->kind == TASK_RX)
 			build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t]);
 		else
-			code = build_tx_task(build, &worker->tx[worker->tx_count++], task, block[t],
-					     socket, err);
+			code = build_tx_task(build, &worker->tx[worker->tx_count++], task,
+					     config->sleep_ns, block[t], socket, err);
 	}
 	return code;
 }
@@ -229,6 +256,9 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	if (code != 0)
 		return code;
 	bind_counters(build);
+	code = frame_sources_load(&build->sources, build->config, err);
+	if (code == 0)
+		code = check_trace_sizes(build, err);
 	for (uint32_t p = 0; p < program->port_count && code == 0; p++)
 		code = create_pool(build, p, number, err);
 	for (uint32_t w = 0; w < program->worker_count && code == 0; w++) {
@@ -281,6 +311,7 @@ program_create(struct program **out, const struct program_config *config, struct
 				      err);
 	if (code == 0)
 		code = build_all(&build, number, err);
+	frame_sources_free(build.sources, config);
 	free(build.mbufs_used);
 	free(build.block_of_task);
 	free(build.block_of_worker);
@@ -295,10 +326,8 @@ program_create(struct program **out, const struct program_config *config, struct
 static void
 free_worker(struct worker *worker)
 {
-	for (uint32_t t = 0; t < worker->tx_count; t++) {
-		rte_free((void *)(uintptr_t)worker->tx[t].frames);
-		rte_free((void *)(uintptr_t)worker->tx[t].octets_before);
-	}
+	for (uint32_t t = 0; t < worker->tx_count; t++)
+		tx_task_free(&worker->tx[t]);
 	rte_free(worker->tx);
 	rte_free(worker->rx);
 }

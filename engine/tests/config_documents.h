@@ -2,7 +2,7 @@
 /*
  * A good document for each decoder, and how to change one thing in it.
  *
- * Included by test_config.c and test_config_refusals.c, once each.
+ * Included by test_config*.c, once each.
  */
 #ifndef WR_TESTS_CONFIG_DOCUMENTS_H
 #define WR_TESTS_CONFIG_DOCUMENTS_H
@@ -56,6 +56,41 @@ static const char good_program[] =
 	"   \"fps\": 14880952.38, \"frames\": 20000},"
 	"  {\"name\": \"s1\", \"template\": \"" TEMPLATE "\", \"fields\": [], \"checksums\": [],"
 	"   \"fps\": null, \"frames\": null}]}";
+
+/* Whatever good_program has not: 64 octets, two traces, queues shared by streams. */
+#define TASK_OF(queue, stream) \
+	"{\"kind\": \"tx\", \"port\": \"p0\", \"queue\": " #queue \
+	", \"burst\": 32, \"stream\": \"" stream "\", \"part\": 0, \"parts\": 1}"
+static const char good_features[] =
+	"{\"workers\": [{\"lcore\": 1, \"sleep_ns\": 5000000, \"tasks\": ["
+	" " TASK_OF(1, "f0") ", " TASK_OF(1, "f1") ", " TASK_OF(
+		0,
+		"f2") "]}],"
+		      " \"streams\": ["
+		      "  {\"name\": \"f0\", \"template\": \"" TEMPLATE
+		      "00000000\", \"lengths\": [60, 64, 61],"
+		      "   \"length_fields\": [{\"offset\": 16, \"octets\": 2, \"less\": 14},"
+		      "    {\"offset\": 12, \"octets\": 1, \"less\": 60},"
+		      "    {\"offset\": 20, \"octets\": 4, \"less\": 0}],"
+		      "   \"fields\": [{\"offset\": 14, \"octets\": 2, \"shift\": 4, \"bits\": 6,"
+		      "     \"values\": [1, 63, 5]},"
+		      "    {\"offset\": 15, \"octets\": 1, \"bits\": 4, \"first\": 15, \"step\": -15, \"count\": 4},"
+		      "    {\"offset\": 26, \"octets\": 4, \"random\":"
+		      "     {\"min\": 10, \"max\": 4294967295, \"seed\": 7, \"count\": 1000}},"
+		      "    {\"offset\": 52, \"octets\": 8, \"random\":"
+		      "     {\"min\": 0, \"max\": -1, \"seed\": -1, \"count\": 281474976710656}}],"
+		      "   \"checksums\": [{\"offset\": 40, \"ranges\": [[26, 8], [34, null]], \"add\": 17,"
+		      "     \"add_length_less\": 34, \"udp\": true},"
+		      "    {\"offset\": 24, \"ranges\": [[14, 20]], \"add\": 0, \"add_length_less\": null,"
+		      "     \"udp\": false}],"
+		      "   \"fps\": 1000, \"frames\": null, \"delay_ns\": 5, \"duration_ns\": 1000000,"
+		      "   \"burst\": {\"frames\": 64, \"gap_ns\": 1000.5}},"
+		      "  {\"name\": \"f1\", \"trace\": {\"path\": \"/captures/a.pcap\", \"overwrite\": ["
+		      "    {\"offset\": 6, \"octets\": \"025752000001\"}, {\"offset\": 0, \"octets\": \"02\"}],"
+		      "    \"speed\": 2.5}, \"fps\": null, \"frames\": 3},"
+		      "  {\"name\": \"f2\", \"trace\": {\"path\": \"/b.pcapng\", \"overwrite\": [], \"speed\": null},"
+		      "   \"fps\": 100, \"frames\": null, \"delay_ns\": 0, \"duration_ns\": null,"
+		      "   \"burst\": {\"frames\": 4294967296, \"gap_ns\": 0}}]}";
 
 static json_t *
 load(const char *text)

@@ -58,7 +58,12 @@ eal_down(void **state)
 static inline struct stream_config
 numbered_stream(struct field_config *field, uint32_t period, uint32_t octets)
 {
-	*field = (struct field_config){NUMBER_OFFSET, 4, 0, 1, period};
+	*field = (struct field_config){.kind = FIELD_STEPS,
+				       .offset = NUMBER_OFFSET,
+				       .octets = 4,
+				       .bits = 32,
+				       .step = 1,
+				       .count = period};
 	return (struct stream_config){.name = "s0",
 				      .template = calloc(1, octets),
 				      .frame_len_no_fcs = octets,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The config decoders: what is right is decoded right. What is wrong: test_config_refusals.c.
+ * The config decoders: what is right is decoded right. More of streams: test_config_stream.c; what
+ * is wrong: test_config_*refusals.c.
  *
  * Run by `meson test`, no DPDK. Source: docs/design/0002-engine-interface.md, "Control".
  */
@@ -118,6 +119,9 @@ edges_decode(void **state)
 		{"streams[0].fields[0].step", "0"},
 		{"streams[0].fields[0].step", "-65535"},
 		{"streams[0].fields[0].count", "1048576"},
+		{"streams[0].fields[0].count", "281474976710656"},
+		{"workers[0].sleep_ns", "5000000"},
+		{"workers[0].tasks[2].queue", "0"}, /* s0 and s1 share a queue */
 		{"streams[0].fields[1].first", "-9223372036854775808"},
 		{"streams[0].fields[1].offset", "42"},
 		{"streams[0].fields", "[]"},
@@ -179,39 +183,62 @@ start_decodes(void **state)
 	json_decref(params);
 }
 
-/* 65,536 streams in reverse order of name, each sent by one task: found, and found fast. */
-static void
-many_streams_decode(void **state)
+/* 65,536 streams in reverse order of name, each sent by one task of so many workers and queues. */
+static json_t *
+many_streams(int workers, int queues)
 {
-	enum { STREAMS = CONFIG_STREAMS_MAX, WORKERS = 64 };
-	json_t *workers = json_array(), *streams = json_array(), *params;
-	struct program_config config;
-	struct error err = {0};
-	char name[32];
+	json_t *tasks[64], *all = json_array(), *streams = json_array();
+	char name[32], port[32];
 
-	(void)state;
-	for (int w = 0; w < WORKERS; w++)
-		json_array_append_new(workers, json_pack("{s:i, s:[]}", "lcore", w, "tasks"));
-	for (int i = 0; i < STREAMS; i++) {
-		json_t *tasks =
-			json_object_get(json_array_get(workers, (size_t)i % WORKERS), "tasks");
-		char port[32];
-
-		snprintf(name, sizeof(name), "s%d", STREAMS - i);
-		snprintf(port, sizeof(port), "p%d", i / 1024);
+	for (int w = 0; w < workers; w++) {
+		tasks[w] = json_array();
+		json_array_append_new(all, json_pack("{s:i, s:o}", "lcore", w, "tasks", tasks[w]));
+	}
+	for (int i = 0; i < CONFIG_STREAMS_MAX; i++) {
+		snprintf(name, sizeof(name), "s%d", CONFIG_STREAMS_MAX - i);
+		snprintf(port, sizeof(port), "p%d", i % queues / 1024);
 		json_array_append_new(streams, json_pack("{s:s, s:s, s:[], s:[], s:n, s:n}", "name",
 							 name, "template", TEMPLATE, "fields",
 							 "checksums", "fps", "frames"));
-		json_array_append_new(tasks,
+		json_array_append_new(tasks[i % workers],
 				      json_pack("{s:s, s:s, s:i, s:i, s:s, s:i, s:i}", "kind", "tx",
-						"port", port, "queue", i % 1024, "burst", 32,
-						"stream", name, "part", 0, "parts", 1));
+						"port", port, "queue", i % queues % 1024, "burst",
+						32, "stream", name, "part", 0, "parts", 1));
 	}
-	params = json_pack("{s:o, s:o}", "workers", workers, "streams", streams);
+	return json_pack("{s:o, s:o}", "workers", all, "streams", streams);
+}
+
+/* Found, and found fast: with loops over all pairs this would take minutes. */
+static void
+many_streams_decode(void **state)
+{
+	json_t *params = many_streams(64, 65536);
+	struct program_config config;
+	struct error err = {0};
+
+	(void)state;
 	assert_int_equal(config_decode_program(params, &config, &err), 0);
-	assert_int_equal(config.n_streams, STREAMS);
-	assert_int_equal(config.workers[3].tasks[1].stream_index, WORKERS + 3);
+	assert_int_equal(config.n_streams, CONFIG_STREAMS_MAX);
+	assert_int_equal(config.workers[3].tasks[1].stream_index, 64 + 3);
 	config_free_program(&config);
+	json_decref(params);
+}
+
+static void
+many_streams_share_a_queue(void **state)
+{
+	json_t *params = many_streams(1, 1);
+	struct program_config config;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(config_decode_program(params, &config, &err), 0);
+	assert_int_equal(config.workers[0].n_tasks, CONFIG_STREAMS_MAX);
+	assert_int_equal(config.workers[0].tasks[9].queue, 0);
+	config_free_program(&config);
+	put(params, "workers[0].tasks[65535].stream", json_string("s65536"));
+	assert_int_equal(config_decode_program(params, &config, &err), ERROR_PARAMS);
+	assert_string_equal(err.path, "workers[0].tasks[65535].queue");
 	json_decref(params);
 }
 
@@ -246,10 +273,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_are_cut_and_clean), cmocka_unit_test(good_ports_decode),
-		cmocka_unit_test(good_program_decodes),     cmocka_unit_test(edges_decode),
-		cmocka_unit_test(largest_template_decodes), cmocka_unit_test(start_decodes),
+		cmocka_unit_test(errors_are_cut_and_clean),
+		cmocka_unit_test(good_ports_decode),
+		cmocka_unit_test(good_program_decodes),
+		cmocka_unit_test(edges_decode),
+		cmocka_unit_test(largest_template_decodes),
+		cmocka_unit_test(start_decodes),
 		cmocka_unit_test(many_streams_decode),
+		cmocka_unit_test(many_streams_share_a_queue),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);

@@ -5,18 +5,11 @@
  * Run by `meson test`, no DPDK. A refusal is a row: change one thing in a good document, expect
  * this path and these words. Source: docs/design/0002-engine-interface.md, "Control".
  */
-#include "tests/config_documents.h"
+#include <stdlib.h>
+
+#include "tests/config_refusals.h"
 
 #define LETTERS_32 "abcdefghijklmnopqrstuvwxyzabcdef"
-
-struct refusal {
-	const char *put_path; /* NULL: put_json is the whole document */
-	const char *put_json; /* NULL: remove the key */
-	const char *path;     /* expected; NULL: put_path */
-	const char *words;    /* expected in the text */
-};
-
-typedef int (*decode_fn)(const json_t *params, struct error *err);
 
 static int
 decode_ports(const json_t *params, struct error *err)
@@ -38,24 +31,19 @@ decode_start(const json_t *params, struct error *err)
 	return config_decode_start(params, &config, err);
 }
 
-static void
-assert_refused(const struct refusal *row, decode_fn decode, const char *good)
+static int
+decode_preview(const json_t *params, struct error *err)
 {
-	json_t *value = row->put_json != NULL ? load(row->put_json) : NULL;
-	json_t *params = row->put_path != NULL ? load(good) : value;
-	const char *path = row->path != NULL ? row->path : row->put_path;
-	struct error err = {0};
-	int rc;
+	struct program_config program;
+	struct preview_config config;
+	int rc = config_decode_preview(params, &program, &config, err);
 
-	if (row->put_path != NULL)
-		put(params, row->put_path, value);
-	rc = decode(params, &err);
-	if (rc != ERROR_PARAMS || err.code != rc || strcmp(err.path, path) != 0 ||
-	    strstr(err.text, row->words) == NULL)
-		fail_msg("%s = %s:\n  wanted %s: %s\n  got %d %s: %s", row->put_path, row->put_json,
-			 path, row->words, rc, err.path, err.text);
-	assert_int_equal(decode(params, NULL), ERROR_PARAMS);
-	json_decref(params);
+	if (rc < 0)
+		assert_true(program.workers == NULL && program.streams == NULL &&
+			    config.path == NULL);
+	config_free_program(&program);
+	config_free_preview(&config);
+	return rc;
 }
 
 static void
@@ -107,8 +95,7 @@ refusals_of_ports(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_ports, good_ports);
+	assert_all_refused(rows, COUNT(rows), decode_ports, good_ports);
 }
 
 static void
@@ -120,12 +107,15 @@ refusals_of_workers(void **state)
 		{"workers", "[]", NULL, "0 elements; it must have 1 to 256"},
 		{"extra", "1", NULL, "allowed: workers, streams"},
 		{"workers[0]", "[]", NULL, "an array; it must be an object"},
-		{"workers[0].core", "1", NULL, "allowed: lcore, tasks"},
+		{"workers[0].core", "1", NULL, "allowed: lcore, sleep_ns, tasks"},
 		{"workers[0].lcore", NULL, NULL, "missing"},
 		{"workers[0].lcore", "1024", NULL, "from 0 to 1023"},
 		{"workers[1].lcore", "1", NULL, "lcore 1 is already used by workers[0]"},
+		{"workers[0].sleep_ns", "-1", NULL, "it is -1; it must be an integer from 0"},
+		{"workers[0].sleep_ns", "5000001", NULL, "from 0 to 5000000"},
+		{"workers[0].sleep_ns", "null", NULL, "it is null"},
 		{"workers[0].tasks", NULL, NULL, "missing"},
-		{"workers[0].tasks", "[]", NULL, "0 elements; it must have 1 to 1024"},
+		{"workers[0].tasks", "[]", NULL, "0 elements; it must have 1 to 65536"},
 		{"workers[0].tasks", "\"x\"", NULL, "must be an array"},
 		{"workers[0].tasks[0]", "5", NULL, "must be an object"},
 		{"workers[0].tasks[0].kind", NULL, NULL, "missing"},
@@ -155,142 +145,83 @@ refusals_of_workers(void **state)
 		{"workers[0].tasks[2].parts", "2", NULL,
 		 "\"s0\" has 2 parts, but only 1 of them have a task"},
 		{"workers[0].tasks[2].stream", "\"s1\"", "streams[0].name", "no tx task sends"},
-		{"workers[0].tasks[2].queue", "0", NULL,
-		 "tx queue 0 of port \"p0\" is already served by workers[0].tasks[1]"},
+		{"streams[1]",
+		 "{\"name\": \"s1\", \"template\": \"" TEMPLATE
+		 "\", \"fields\": [], \"checksums\": [],"
+		 " \"fps\": 1, \"frames\": null, \"burst\": {\"frames\": 2, \"gap_ns\": 0}}",
+		 "streams[1].burst",
+		 "stream \"s1\" is sent in 2 parts; with a burst it must be one"},
+	};
+
+	(void)state;
+	assert_all_refused(rows, COUNT(rows), decode_program, good_program);
+}
+
+/* A queue belongs to one worker per direction, and sends a stream once. */
+static void
+refusals_of_queues(void **state)
+{
+	static const char other_worker[] = "put all tasks of a queue in one worker";
+	static const struct refusal rows[] = {
 		{"workers[1].tasks[0].port", "\"p0\"", "workers[1].tasks[0].queue",
 		 "tx queue 0 of port \"p0\" is already served by workers[0].tasks[1]"},
+		{"workers[1].tasks[0].port", "\"p0\"", "workers[1].tasks[0].queue", other_worker},
+		{"workers[0].tasks[3]",
+		 "{\"kind\": \"tx\", \"port\": \"p1\", \"queue\": 0, \"burst\": 1,"
+		 " \"stream\": \"s0\", \"part\": 0, \"parts\": 1}",
+		 "workers[1].tasks[0].queue", other_worker},
+		{"workers[0].tasks[3]",
+		 "{\"kind\": \"tx\", \"port\": \"p0\", \"queue\": 0, \"burst\": 1,"
+		 " \"stream\": \"s1\", \"part\": 0, \"parts\": 2}",
+		 "workers[0].tasks[3].queue",
+		 "tx queue 0 of port \"p0\" already sends stream \"s1\" in workers[0].tasks[1]; give "
+		 "each part its own queue"},
 		{"workers[1].tasks[1]",
 		 "{\"kind\": \"rx\", \"port\": \"p0\", \"queue\": 0, \"burst\": 1}",
 		 "workers[1].tasks[1].queue", "rx queue 0 of port \"p0\" is already served by"},
+		{"workers[0].tasks[3]",
+		 "{\"kind\": \"rx\", \"port\": \"p0\", \"queue\": 0, \"burst\": 64}",
+		 "workers[0].tasks[3].queue",
+		 "rx queue 0 of port \"p0\" is already served by workers[0].tasks[0]; give each"},
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_program, good_program);
+	assert_all_refused(rows, COUNT(rows), decode_program, good_program);
 }
 
 static void
-refusals_of_streams(void **state)
+refusals_of_previews(void **state)
 {
 	static const struct refusal rows[] = {
-		{"streams", NULL, NULL, "missing"},
-		{"streams", "{}", NULL, "must be an array"},
-		{"streams", "[]", "workers[0].tasks[1].stream", "there is no stream \"s1\""},
-		{"streams[0]", "null", NULL, "must be an object"},
-		{"streams[0].rate", "1", NULL, "allowed: name, template, fields, checksums, fps"},
-		{"streams[0].name", NULL, NULL, "missing"},
-		{"streams[0].name", "\"s1\"", "streams[1].name", "already the name of streams[0]"},
-		{"streams[0].template", NULL, NULL, "missing"},
-		{"streams[0].template", "[]", NULL, "an array; it must be a string of hex digits"},
-		{"streams[0].template", "\"00\"", NULL,
-		 "2 hex digits; it must have two per octet, "
-		 "for 60 to 16380 octets"},
-		{"streams[0].template", "\"" TEMPLATE "0\"", NULL, "121 hex digits"},
-		{"streams[0].template", "\"" TEMPLATE "0g\"", NULL,
-		 "character 121, 'g', is no hex"},
-		{"streams[0].template", "\"" TEMPLATE " 0\"", NULL,
-		 "character 120, ' ', is no hex"},
-		{"streams[0].fields", NULL, NULL, "missing"},
-		{"streams[0].checksums", NULL, NULL, "missing"},
-		{"streams[0].fps", NULL, NULL, "missing"},
-		{"streams[0].fps", "0", NULL, "it is 0; it must be a number from 1e-06 to 1e+12"},
-		{"streams[0].fps", "-1.5", NULL, "it is -1.5"},
-		{"streams[0].fps", "1e300", NULL, "it is 1e+300"},
-		{"streams[0].fps", "1e-300", NULL, "it is 1e-300"},
-		{"streams[0].fps", "false", NULL, "it is false; it must be a number"},
-		{"streams[0].frames", NULL, NULL, "missing"},
-		{"streams[0].frames", "0", NULL, "it is 0; it must be an integer from 1"},
-		{"streams[0].frames", "-1", NULL, "it is -1"},
-		{"streams[0].frames", "2.5", NULL, "it is 2.5"},
-		{"streams[0].frames", "\"all\"", NULL, "it is the string \"all\""},
+		{"extra", "1", NULL, "allowed: workers, streams, path, format, frames"},
+		{"path", NULL, NULL, "missing"},
+		{"path", "\"\"", NULL, "has 0 octets; it must have 1 to 4095"},
+		{"path", "\"out.pcap\"", NULL, "\"out.pcap\" is no absolute path; begin it with"},
+		{"path", "\"/a\\nb\"", NULL, "control character"},
+		{"path", "1", NULL, "it is 1; it must be a string"},
+		{"format", NULL, NULL, "missing"},
+		{"format", "\"erf\"", NULL,
+		 "\"erf\" is no format of captures; it must be \"pcap\" or \"pcapng\""},
+		{"frames", NULL, NULL, "missing"},
+		{"frames", "null", NULL, "it is null"},
+		{"frames", "0", NULL, "from 1 to 16777216"},
+		{"frames", "16777217", NULL, "from 1 to 16777216"},
+		{"workers", NULL, NULL, "missing"},
+		{"streams[0].fps", "-1", NULL, "it is -1"},
+		{"streams[1].name", "\"f0\"", NULL, "already the name of streams[0]"},
 	};
+	json_t *good = load(good_features), *preview;
+	char *text;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_program, good_program);
-}
-
-static void
-refusals_of_fields(void **state)
-{
-	static const struct refusal rows[] = {
-		{"streams[0].fields[0]", "[]", NULL, "must be an object"},
-		{"streams[0].fields[0].last", "1", NULL,
-		 "allowed: offset, octets, first, step, count"},
-		{"streams[0].fields[0].offset", NULL, NULL, "missing"},
-		{"streams[0].fields[0].offset", "-1", NULL, "it is -1"},
-		{"streams[0].fields[0].offset", "16380", NULL, "from 0 to 16379"},
-		{"streams[0].fields[0].offset", "59", NULL,
-		 "2 octets at offset 59 end outside the template of 60 octets"},
-		{"streams[0].fields[1].offset", "53", NULL,
-		 "8 octets at offset 53 end outside the template of 60 octets"},
-		{"streams[0].fields[1].offset", "35", NULL,
-		 "8 octets at offset 35 overlap fields[0]"},
-		{"streams[0].fields[1].offset", "27", NULL,
-		 "8 octets at offset 27 overlap fields[0]"},
-		{"streams[0].fields[0].octets", NULL, NULL, "missing"},
-		{"streams[0].fields[0].octets", "0", NULL, "from 1 to 8"},
-		{"streams[0].fields[0].octets", "9", NULL, "from 1 to 8"},
-		{"streams[0].fields[0].first", NULL, NULL, "missing"},
-		{"streams[0].fields[0].first", "65536", NULL, "from 0 to 65535"},
-		{"streams[0].fields[0].first", "-1", NULL, "from 0 to 65535"},
-		{"streams[0].fields[0].step", NULL, NULL, "missing"},
-		{"streams[0].fields[0].step", "65536", NULL, "from -65535 to 65535"},
-		{"streams[0].fields[0].step", "-65536", NULL, "from -65535 to 65535"},
-		{"streams[0].fields[0].step", "0.5", NULL, "it is 0.5"},
-		{"streams[0].fields[0].count", NULL, NULL, "missing"},
-		{"streams[0].fields[0].count", "0", NULL, "from 1 to 281474976710656"},
-		{"streams[0].fields[0].count", "281474976710657", NULL,
-		 "from 1 to 281474976710656"},
-		{"streams[0].fields[0].count", "1048577", NULL,
-		 "least common multiple may be 1048576"},
-		{"streams[0].fields[0].count", "281474976710656", NULL, "with 281474976710656 the"},
-		{"streams[0].fields[0].count", "1048575", "streams[0].fields[1].count",
-		 "with 4 the frames repeat only after 4194300"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_program, good_program);
-}
-
-static void
-refusals_of_checksums(void **state)
-{
-	static const struct refusal rows[] = {
-		{"streams[0].checksums[0]", "true", NULL, "must be an object"},
-		{"streams[0].checksums[0].kind", "1", NULL, "allowed: offset, ranges, add, udp"},
-		{"streams[0].checksums[0].offset", NULL, NULL, "missing"},
-		{"streams[0].checksums[0].offset", "59", NULL, "2 octets at offset 59 end outside"},
-		{"streams[0].checksums[0].offset", "35", NULL, "overlap fields[0]"},
-		{"streams[0].checksums[1].offset", "41", NULL, "overlap checksums[0]"},
-		{"streams[0].checksums[0].add", NULL, NULL, "missing"},
-		{"streams[0].checksums[0].add", "65536", NULL, "from 0 to 65535"},
-		{"streams[0].checksums[0].udp", NULL, NULL, "missing"},
-		{"streams[0].checksums[0].udp", "0", NULL, "must be true or false"},
-		{"streams[0].checksums[0].ranges", NULL, NULL, "missing"},
-		{"streams[0].checksums[0].ranges", "[]", NULL, "0 elements; it must have 1 to 8"},
-		{"streams[0].checksums[0].ranges",
-		 "[[0,2],[2,2],[4,2],[6,2],[8,2],[10,2],[12,2],[14,2],[16,2]]", NULL,
-		 "9 elements; it must have 1 to 8"},
-		{"streams[0].checksums[0].ranges[1]", "[34]", NULL, "array of two integers"},
-		{"streams[0].checksums[0].ranges[1]", "[34, 2, 1]", NULL, "array of two integers"},
-		{"streams[0].checksums[0].ranges[1]", "34", NULL, "array of two integers"},
-		{"streams[0].checksums[0].ranges[1][0]", "-1", NULL, "it is -1"},
-		{"streams[0].checksums[0].ranges[1][0]", "null", NULL, "it is null"},
-		{"streams[0].checksums[0].ranges[1][1]", "0", NULL, "from 1 to 16380"},
-		{"streams[0].checksums[0].ranges[1][1]", "27", "streams[0].checksums[0].ranges[1]",
-		 "27 octets at offset 34 end outside the template of 60"},
-		{"streams[0].checksums[0].ranges[0][1]", "7", "streams[0].checksums[0].ranges[0]",
-		 "7 octets are odd; only the last"},
-		{"streams[0].checksums[0].ranges[1][0]", "33", "streams[0].checksums[0].ranges[1]",
-		 "25 octets at offset 33 overlap ranges[0]"},
-		{"streams[0].checksums[0].ranges[0]", "[24, 2]", NULL, "it covers checksums[1]"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_program, good_program);
+	preview = json_pack("{s:s, s:s, s:i}", "path", "/p.pcap", "format", "pcap", "frames", 9);
+	json_object_update(good, preview);
+	text = json_dumps(good, 0);
+	assert_int_equal(decode_preview(good, NULL), 0);
+	assert_all_refused(rows, COUNT(rows), decode_preview, text);
+	free(text);
+	json_decref(preview);
+	json_decref(good);
 }
 
 static void
@@ -308,8 +239,7 @@ refusals_of_start(void **state)
 	const struct refusal no_object = {NULL, "\"x\"", "params", "must be an object"};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_refused(&rows[i], decode_start, "{}");
+	assert_all_refused(rows, COUNT(rows), decode_start, "{}");
 	assert_refused(&nothing, config_decode_nothing, "{}");
 	assert_refused(&no_object, config_decode_nothing, "{}");
 }
@@ -319,19 +249,23 @@ static void
 refusals_of_long_arrays(void **state)
 {
 	static const struct {
-		const char *path;
+		const char *good, *path;
 		uint32_t max;
 	} rows[] = {
-		{"workers", CONFIG_WORKERS_MAX},
-		{"workers[0].tasks", CONFIG_TASKS_MAX},
-		{"streams", CONFIG_STREAMS_MAX},
-		{"streams[0].fields", CONFIG_FIELDS_MAX},
-		{"streams[0].checksums", CONFIG_CHECKSUMS_MAX},
+		{good_program, "workers", CONFIG_WORKERS_MAX},
+		{good_program, "workers[0].tasks", CONFIG_TASKS_MAX},
+		{good_program, "streams", CONFIG_STREAMS_MAX},
+		{good_program, "streams[0].fields", CONFIG_FIELDS_MAX},
+		{good_program, "streams[0].checksums", CONFIG_CHECKSUMS_MAX},
+		{good_features, "streams[0].lengths", CONFIG_PERIOD_MAX},
+		{good_features, "streams[0].length_fields", CONFIG_LENGTH_FIELDS_MAX},
+		{good_features, "streams[0].fields[0].values", CONFIG_VALUES_MAX},
+		{good_features, "streams[1].trace.overwrite", CONFIG_OVERWRITES_MAX},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		json_t *params = load(good_program), *array = json_array();
+		json_t *params = load(rows[i].good), *array = json_array();
 		struct error err = {0};
 
 		for (uint32_t n = 0; n <= rows[i].max; n++)
@@ -371,9 +305,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals_of_ports),
 		cmocka_unit_test(refusals_of_workers),
-		cmocka_unit_test(refusals_of_streams),
-		cmocka_unit_test(refusals_of_fields),
-		cmocka_unit_test(refusals_of_checksums),
+		cmocka_unit_test(refusals_of_queues),
+		cmocka_unit_test(refusals_of_previews),
 		cmocka_unit_test(refusals_of_start),
 		cmocka_unit_test(refusals_of_long_arrays),
 		cmocka_unit_test(hostile_keys_make_clean_errors),

@@ -7,8 +7,25 @@
 #include "tests/eal_fixture.h"
 
 #include "program/frame_pool.h"
+#include "worker/worker.h"
 
 enum { MBUFS = 1000 };
+
+/* `count` frames of the same size. */
+static int
+try_to_create(struct frame_pool **pool, const char *name, uint32_t count, uint32_t octets,
+	      struct error *err)
+{
+	uint16_t *sizes = calloc(count, sizeof(sizes[0]));
+	int code;
+
+	assert_non_null(sizes);
+	for (uint32_t i = 0; i < count; i++)
+		sizes[i] = (uint16_t)octets;
+	code = frame_pool_create(pool, name, sizes, count, SOCKET_ID_ANY, err);
+	free(sizes);
+	return code;
+}
 
 static struct frame_pool *
 create(uint32_t count, uint32_t octets)
@@ -19,7 +36,7 @@ create(uint32_t count, uint32_t octets)
 	char name[32];
 
 	snprintf(name, sizeof(name), "pool%u", number++);
-	if (frame_pool_create(&pool, name, count, octets, SOCKET_ID_ANY, &err) != 0)
+	if (try_to_create(&pool, name, count, octets, &err) != 0)
 		fail_msg("%s", err.text);
 	return pool;
 }
@@ -70,6 +87,41 @@ mbufs_are_ready_to_be_written(void **state)
 					 i);
 		frame_pool_destroy(pool);
 	}
+}
+
+/* Small beside large: each has its own room, and what they take together is the sum. */
+static void
+frames_of_many_sizes_lie_side_by_side(void **state)
+{
+	enum { FRAMES = 3000 };
+	static uint16_t sizes[FRAMES];
+	struct frame_pool *pool = NULL;
+	struct error err = {0};
+	uint64_t seed = 1, strides = 0;
+	struct rte_mbuf **mbufs;
+
+	(void)state;
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		sizes[i] = (uint16_t)(OCTETS_MIN + random_next(&seed) % 9000);
+		strides += frame_pool_stride(sizes[i]);
+	}
+	assert_int_equal(frame_pool_create(&pool, "sizes", sizes, FRAMES, SOCKET_ID_ANY, &err), 0);
+	mbufs = frame_pool_mbufs(pool);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		assert_in_range(rte_pktmbuf_tailroom(mbufs[i]), sizes[i],
+				sizes[i] + RTE_CACHE_LINE_SIZE - 1);
+		assert_ptr_equal(rte_pktmbuf_mtod(mbufs[i], uint8_t *), ready_frame_data(mbufs[i]));
+		memset(rte_pktmbuf_mtod(mbufs[i], void *), (int)i & 0xff, sizes[i]);
+	}
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		const uint8_t *octets = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		assert_int_equal(octets[0], i & 0xff);
+		assert_int_equal(octets[sizes[i] - 1], i & 0xff);
+		assert_int_equal(rte_mbuf_refcnt_read(mbufs[i]), 1);
+	}
+	assert_true((uintptr_t)mbufs[FRAMES - 1] - (uintptr_t)mbufs[0] < strides + (4u << 20));
+	frame_pool_destroy(pool);
 }
 
 /* An mbuf as a driver gets it, to be compared with what is left of it afterwards. */
@@ -159,17 +211,16 @@ no_memory_says_how_much_was_asked(void **state)
 
 	(void)state;
 	snprintf(mib, sizeof(mib), "(%u MiB)",
-		 (unsigned int)((100000ull * frame_pool_stride(1514)) >> 20));
-	assert_int_equal(frame_pool_create(&pool, "large", 100000, 1514, SOCKET_ID_ANY, &err),
-			 -ENOMEM);
+		 (unsigned int)((100000ull * frame_pool_stride(1514)) >> 20) + 1);
+	assert_int_equal(try_to_create(&pool, "large", 100000, 1514, &err), -ENOMEM);
 	assert_null(pool);
 	assert_int_equal(err.code, -ENOMEM);
-	assert_non_null(strstr(err.text, "100000 ready frames of 1514 octets"));
+	assert_non_null(strstr(err.text, "100000 ready frames"));
 	assert_non_null(strstr(err.text, mib));
-	assert_non_null(strstr(err.text, "or use fewer flows"));
+	assert_non_null(strstr(err.text, "or send fewer different frames"));
 	pool = create(1000, 1514); /* what was had so far has been given back */
 	frame_pool_destroy(pool);
-	assert_int_equal(frame_pool_create(&pool, "large", 100, 1514, SOCKET_ID_ANY, &err), 0);
+	assert_int_equal(try_to_create(&pool, "large", 100, 1514, &err), 0);
 	frame_pool_destroy(pool);
 }
 
@@ -180,10 +231,8 @@ a_name_is_used_once(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(frame_pool_create(&first, "twice", 64, OCTETS_MIN, SOCKET_ID_ANY, &err),
-			 0);
-	assert_int_equal(frame_pool_create(&second, "twice", 64, OCTETS_MIN, SOCKET_ID_ANY, &err),
-			 -EEXIST);
+	assert_int_equal(try_to_create(&first, "twice", 64, OCTETS_MIN, &err), 0);
+	assert_int_equal(try_to_create(&second, "twice", 64, OCTETS_MIN, &err), -EEXIST);
 	assert_null(second);
 	rte_pktmbuf_free(frame_pool_mbufs(first)[0]); /* the first is as before */
 	frame_pool_destroy(first);
@@ -195,6 +244,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mbuf_is_there_once),
 		cmocka_unit_test(mbufs_are_ready_to_be_written),
+		cmocka_unit_test(frames_of_many_sizes_lie_side_by_side),
 		cmocka_unit_test(frees_change_nothing),
 		cmocka_unit_test(nobody_allocates_from_it),
 		cmocka_unit_test(stride_is_what_a_frame_takes),

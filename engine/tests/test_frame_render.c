@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendering frame i of a stream: template, fields in lock-step, checksums in order.
+ * Rendering frame i of a stream: template, fields in lock-step, checksums in order. Fields of some
+ * bits and their kinds of values: test_frame_fields.c; several lengths: test_frame_lengths.c.
  *
  * Run by `meson test`, no DPDK. Source: docs/design/0002-engine-interface.md, "STREAM".
  */
@@ -25,7 +26,7 @@ render(const struct stream_config *stream, uint64_t i)
 	struct rendered out;
 
 	memset(&out, 0xa5, sizeof(out));
-	frame_render(stream, i, out.frame);
+	assert_int_equal(frame_render(stream, i, out.frame), OCTETS);
 	for (size_t g = 0; g < sizeof(out.guard); g++)
 		assert_int_equal(out.guard[g], 0xa5);
 	return out;
@@ -39,6 +40,19 @@ load(const struct rendered *rendered, uint32_t offset, uint32_t octets)
 	for (uint32_t i = 0; i < octets; i++)
 		value = value << 8 | rendered->frame[offset + i];
 	return value;
+}
+
+/* first + step * k in all bits of its window. */
+static struct field_config
+steps(uint32_t offset, uint32_t octets, uint64_t first, uint64_t step, uint64_t count)
+{
+	return (struct field_config){.kind = FIELD_STEPS,
+				     .offset = offset,
+				     .octets = octets,
+				     .bits = 8 * octets,
+				     .first = first,
+				     .step = step,
+				     .count = count};
 }
 
 static struct stream_config
@@ -88,35 +102,35 @@ fields_are_big_endian_of_any_width(void **state)
 	for (uint32_t octets = 1; octets <= 8; octets++) {
 		uint64_t mask = UINT64_MAX >> (64 - 8 * octets);
 
-		check_field((struct field_config){13, octets, 0x0123456789abcdef, 0, 1}, 5,
+		check_field(steps(13, octets, 0x0123456789abcdef, 0, 1), 5,
 			    0x0123456789abcdef & mask);
-		check_field((struct field_config){OCTETS - octets, octets, 1, 1, 10}, 9, 10);
-		check_field((struct field_config){0, octets, 0, 3, 10}, 4, 12);
+		check_field(steps(OCTETS - octets, octets, 1, 1, 10), 9, 10);
+		check_field(steps(0, octets, 0, 3, 10), 4, 12);
 	}
 }
 
 static void
 fields_wrap_at_their_count(void **state)
 {
-	const struct field_config field = {20, 2, 1024, 5, 3};
+	const struct field_config field = steps(20, 2, 1024, 5, 3);
 
 	(void)state;
 	for (uint64_t i = 0; i < 30; i++)
 		check_field(field, i, 1024 + 5 * (i % 3));
 	check_field(field, UINT64_MAX, 1024 + 5 * (UINT64_MAX % 3));
-	check_field((struct field_config){20, 4, 7, 1, 1 << 20}, (1 << 20) - 1, 7 + (1 << 20) - 1);
-	check_field((struct field_config){20, 4, 7, 1, 1 << 20}, 1 << 20, 7);
+	check_field(steps(20, 4, 7, 1, 1 << 20), (1 << 20) - 1, 7 + (1 << 20) - 1);
+	check_field(steps(20, 4, 7, 1, 1 << 20), 1 << 20, 7);
 }
 
 static void
 fields_are_taken_modulo_their_width(void **state)
 {
 	(void)state;
-	check_field((struct field_config){20, 1, 250, 10, 100}, 3, (250 + 30) % 256);
-	check_field((struct field_config){20, 1, 0x1ff, 0, 1}, 0, 0xff);
-	check_field((struct field_config){20, 2, 0xfffe, 1, 100}, 5, 3);
-	check_field((struct field_config){20, 8, UINT64_MAX, 1, 2}, 1, 0);
-	check_field((struct field_config){20, 3, 0, 1 << 20, 64}, 17, 17 << 20 & 0xffffff);
+	check_field(steps(20, 1, 250, 10, 100), 3, (250 + 30) % 256);
+	check_field(steps(20, 1, 0x1ff, 0, 1), 0, 0xff);
+	check_field(steps(20, 2, 0xfffe, 1, 100), 5, 3);
+	check_field(steps(20, 8, UINT64_MAX, 1, 2), 1, 0);
+	check_field(steps(20, 3, 0, 1 << 20, 64), 17, 17 << 20 & 0xffffff);
 }
 
 static void
@@ -125,20 +139,18 @@ negative_steps_count_down(void **state)
 	const uint64_t minus_three = (uint64_t)-3;
 
 	(void)state;
-	check_field((struct field_config){20, 2, 100, minus_three, 50}, 10, 70);
-	check_field((struct field_config){20, 2, 2, minus_three, 50}, 1, 0xffff);
-	check_field((struct field_config){20, 1, 2, minus_three, 50}, 2, (uint8_t)-4);
-	check_field((struct field_config){20, 8, 2, minus_three, 50}, 1, UINT64_MAX);
-	check_field((struct field_config){20, 4, 100, minus_three, 50}, 50, 100);
+	check_field(steps(20, 2, 100, minus_three, 50), 10, 70);
+	check_field(steps(20, 2, 2, minus_three, 50), 1, 0xffff);
+	check_field(steps(20, 1, 2, minus_three, 50), 2, (uint8_t)-4);
+	check_field(steps(20, 8, 2, minus_three, 50), 1, UINT64_MAX);
+	check_field(steps(20, 4, 100, minus_three, 50), 50, 100);
 }
 
 static void
 fields_advance_in_lock_step(void **state)
 {
-	struct field_config fields[] = {{6, 2, 0, 1, 4},
-					{26, 4, 0x0a000001, 256, 6},
-					{34, 2, 9, (uint64_t)-1, 10},
-					{40, 1, 1, 0, 1}};
+	struct field_config fields[] = {steps(6, 2, 0, 1, 4), steps(26, 4, 0x0a000001, 256, 6),
+					steps(34, 2, 9, (uint64_t)-1, 10), steps(40, 1, 1, 0, 1)};
 	struct stream_config stream = stream_of(fields, COUNT(fields), NULL, 0);
 
 	(void)state;
@@ -168,9 +180,12 @@ verified(const struct rendered *out, const struct checksum_config *config)
 static void
 checksums_cover_their_ranges(void **state)
 {
-	struct field_config field = {30, 2, 0, 1, 70000};
-	struct checksum_config config = {
-		.ranges = {{26, 8}, {34, 25}}, .n_ranges = 2, .offset = 40, .add = 0xfff7};
+	struct field_config field = steps(30, 2, 0, 1, 70000);
+	struct checksum_config config = {.ranges = {{26, 8}, {34, 25}},
+					 .n_ranges = 2,
+					 .offset = 40,
+					 .add_length_less = ADD_NO_LENGTH,
+					 .add = 0xfff7};
 	struct stream_config stream = stream_of(&field, 1, &config, 1);
 
 	(void)state;
@@ -185,7 +200,8 @@ checksums_cover_their_ranges(void **state)
 static void
 checksum_outside_its_ranges(void **state)
 {
-	struct checksum_config config = {.ranges = {{0, 14}}, .n_ranges = 1, .offset = 50};
+	struct checksum_config config = {
+		.ranges = {{0, 14}}, .n_ranges = 1, .offset = 50, .add_length_less = ADD_NO_LENGTH};
 	struct stream_config stream = stream_of(NULL, 0, &config, 1);
 	struct rendered out = render(&stream, 0);
 
@@ -197,9 +213,13 @@ checksum_outside_its_ranges(void **state)
 static void
 zero_becomes_all_ones_for_udp_only(void **state)
 {
-	struct field_config field = {20, 2, 0, 1, 1 << 16};
-	struct checksum_config config = {
-		.ranges = {{20, 6}}, .n_ranges = 1, .offset = 24, .add = 17, .udp = true};
+	struct field_config field = steps(20, 2, 0, 1, 1 << 16);
+	struct checksum_config config = {.ranges = {{20, 6}},
+					 .n_ranges = 1,
+					 .offset = 24,
+					 .add_length_less = ADD_NO_LENGTH,
+					 .add = 17,
+					 .udp = true};
 	struct stream_config stream = stream_of(&field, 1, &config, 1);
 	uint64_t at;
 	struct rendered out;
@@ -223,10 +243,17 @@ zero_becomes_all_ones_for_udp_only(void **state)
 static void
 checksums_are_computed_in_list_order(void **state)
 {
-	struct field_config field = {36, 4, 1, 0x01010101, 1000};
+	struct field_config field = steps(36, 4, 1, 0x01010101, 1000);
 	struct checksum_config configs[] = {
-		{.ranges = {{34, 26}}, .n_ranges = 1, .offset = 50},
-		{.ranges = {{14, 46}}, .n_ranges = 1, .offset = 24, .add = 6},
+		{.ranges = {{34, 26}},
+		 .n_ranges = 1,
+		 .offset = 50,
+		 .add_length_less = ADD_NO_LENGTH},
+		{.ranges = {{14, 46}},
+		 .n_ranges = 1,
+		 .offset = 24,
+		 .add_length_less = ADD_NO_LENGTH,
+		 .add = 6},
 	};
 	struct stream_config stream = stream_of(&field, 1, configs, 2);
 

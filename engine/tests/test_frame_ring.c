@@ -14,8 +14,11 @@ static uint32_t
 length_of(uint32_t period, uint32_t parts, uint32_t burst)
 {
 	struct stream_config stream = {.period = period};
+	struct frame_source source = {.stream = &stream};
+	struct ring_shape shape = frame_ring_shape(&source, parts, burst, 0);
 
-	return frame_ring_length(&stream, parts, burst);
+	assert_false(shape.walk);
+	return shape.length;
 }
 
 static void
@@ -90,16 +93,18 @@ check_part(const struct stream_config *stream, uint32_t part, uint32_t parts, ui
 {
 	static unsigned int number;
 	struct task_config task = {.kind = TASK_TX, .part = part, .parts = parts, .burst = burst};
-	uint32_t length = frame_ring_length(stream, parts, burst);
+	struct frame_source source = {.stream = stream};
+	uint32_t length = frame_ring_shape(&source, parts, burst, 0).length;
+	uint16_t octets[2048];
 	struct frame_pool *pool;
 	struct frame_ring ring;
 	char name[32];
 
 	snprintf(name, sizeof(name), "ring%u", number++);
-	assert_int_equal(frame_pool_create(&pool, name, length, stream->frame_len_no_fcs,
-					   SOCKET_ID_ANY, NULL),
-			 0);
-	assert_int_equal(frame_ring_render(&ring, stream, &task, frame_pool_mbufs(pool),
+	assert_in_range(length, 1, COUNT(octets));
+	frame_ring_octets(&source, &task, length, octets);
+	assert_int_equal(frame_pool_create(&pool, name, octets, length, SOCKET_ID_ANY, NULL), 0);
+	assert_int_equal(frame_ring_render(&ring, &source, &task, length, frame_pool_mbufs(pool),
 					   SOCKET_ID_ANY, NULL),
 			 0);
 	assert_int_equal(ring.length, length);
@@ -154,6 +159,7 @@ no_memory_is_told(void **state)
 	static struct rte_mbuf *mbufs[CONFIG_PERIOD_MAX], mbuf = {.buf_addr = octets};
 	struct stream_config stream = {
 		.period = CONFIG_PERIOD_MAX, .template = octets + 1, .frame_len_no_fcs = 1};
+	struct frame_source source = {.stream = &stream};
 	struct task_config task = {.parts = 1, .burst = 512};
 	struct frame_ring rings[16] = {0};
 	struct error err = {0};
@@ -163,7 +169,8 @@ no_memory_is_told(void **state)
 	for (size_t m = 0; m < COUNT(mbufs); m++)
 		mbufs[m] = &mbuf;
 	for (size_t i = 0; i < COUNT(rings) && code == 0; i++) {
-		code = frame_ring_render(&rings[i], &stream, &task, mbufs, SOCKET_ID_ANY, &err);
+		code = frame_ring_render(&rings[i], &source, &task, CONFIG_PERIOD_MAX, mbufs,
+					 SOCKET_ID_ANY, &err);
 		assert_int_equal(rings[i].frames != NULL, code == 0);
 		assert_int_equal(rings[i].octets_before != NULL, code == 0);
 	}

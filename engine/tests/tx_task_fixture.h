@@ -92,6 +92,7 @@ set_up(void **state)
 				   .port_id = PORT,
 				   .burst = BURST,
 				   .limit = UINT64_MAX,
+				   .duration_cycles = UINT64_MAX,
 				   .window_frames = UINT64_MAX,
 				   .window_cycles = WINDOW_CYCLES,
 				   .counters = &f->counters};
@@ -114,6 +115,7 @@ static inline void
 make_paced(struct fixture *f, uint32_t part, uint32_t parts)
 {
 	f->paced = true;
+	f->task.schedule = TX_RATE;
 	f->task.window_frames = WINDOW_FRAMES;
 	assert_true(pacing_init(&f->task.pacing, (double)FPS, part, parts, HZ));
 }

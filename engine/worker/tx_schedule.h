@@ -8,6 +8,82 @@
 
 #include "worker/worker.h"
 
+/* The task's own start and end of transmission, as clock readings. */
+struct tx_span {
+	uint64_t start;
+	uint64_t stop;
+};
+
+static __rte_always_inline struct tx_span
+tx_task_span(const struct tx_task *task, const struct traffic *traffic)
+{
+	uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
+	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
+	struct tx_span span = {start + task->delay_cycles, stop};
+
+	if (task->duration_cycles != UINT64_MAX)
+		span.stop = RTE_MIN(stop, span.start + task->duration_cycles);
+	return span;
+}
+
+/* Cycles after the task's start at which its frame k is due; 0 when it is not paced. */
+static inline uint64_t
+tx_task_due_cycle(const struct tx_task *task, uint64_t k)
+{
+	switch (task->schedule) {
+	case TX_RATE:
+		return pacing_due_cycle(&task->pacing, k);
+	case TX_BURSTS:
+		return (uint64_t)((double)(k / task->burst_frames) * task->burst_cycles) +
+		       pacing_due_cycle(&task->pacing, k % task->burst_frames);
+	case TX_TIMES:
+		return (uint64_t)((double)(k / task->lap_frames) * task->lap_cycles) +
+		       task->lap_times[k % task->lap_frames];
+	default:
+		return 0;
+	}
+}
+
+static inline uint64_t
+tx_task_due_of_bursts(const struct tx_task *task, uint64_t elapsed)
+{
+	uint64_t burst = (uint64_t)((double)elapsed / task->burst_cycles), begin, due;
+
+	begin = (uint64_t)((double)burst * task->burst_cycles);
+	if (unlikely(begin > elapsed)) { /* the division was rounded up */
+		burst--;
+		begin = (uint64_t)((double)burst * task->burst_cycles);
+	}
+	due = pacing_frames_due(&task->pacing, elapsed - begin);
+	return burst * task->burst_frames + RTE_MIN(due, task->burst_frames);
+}
+
+/* Continues where the last look ended: each frame is passed once. */
+static inline uint64_t
+tx_task_due_of_times(struct tx_task *task, uint64_t elapsed)
+{
+	while (task->due < task->limit &&
+	       task->lap_start + task->lap_times[task->lap_position] < elapsed) {
+		task->due++;
+		if (++task->lap_position < task->lap_frames)
+			continue;
+		task->lap_position = 0;
+		task->lap_start = (uint64_t)((double)++task->lap * task->lap_cycles);
+	}
+	return task->due;
+}
+
+/* Frames due within the first `elapsed` cycles of the task. */
+static __rte_always_inline uint64_t
+tx_task_frames_due(struct tx_task *task, uint64_t elapsed)
+{
+	if (likely(task->schedule == TX_RATE))
+		return pacing_frames_due(&task->pacing, elapsed);
+	if (task->schedule == TX_BURSTS)
+		return tx_task_due_of_bursts(task, elapsed);
+	return tx_task_due_of_times(task, elapsed);
+}
+
 static inline void
 tx_task_advance(struct tx_task *task, uint64_t frames)
 {
@@ -30,42 +106,69 @@ tx_task_give_up(struct tx_task *task, uint64_t frames)
 	counter_add(&task->counters->frames_unsent, frames);
 }
 
+/* How many of the frames done…due are past their time. */
+static __rte_always_inline uint64_t
+tx_task_too_late(const struct tx_task *task, uint64_t due, uint64_t elapsed)
+{
+	uint64_t late = 0;
+
+	if (likely(task->schedule != TX_TIMES))
+		return due - task->done > task->window_frames
+			       ? due - task->done - task->window_frames
+			       : 0;
+	while (task->done + late < due &&
+	       tx_task_due_cycle(task, task->done + late) + task->window_cycles < elapsed)
+		late++;
+	return late;
+}
+
+/* Frames due at `now`, those already handled included; never fewer than handled: a stop may lie before frames sent. */
+static __rte_always_inline uint64_t
+tx_task_due_now(struct tx_task *task, const struct tx_span *span, uint64_t now)
+{
+	uint64_t end = RTE_MIN(now, span->stop);
+	uint64_t due = end > span->start ? tx_task_frames_due(task, end - span->start) : 0;
+
+	return RTE_MAX(RTE_MIN(due, task->limit), task->done);
+}
+
 /* Frames to be handed over now, at most a burst; counts what is due and gives up what is too late. */
 static __rte_always_inline uint16_t
-tx_task_take_due(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+tx_task_take_due(struct tx_task *task, const struct tx_span *span, uint64_t now, bool paced)
 {
-	uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
-	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
-	uint64_t due, backlog;
+	uint64_t backlog;
 
 	if (paced) {
-		due = pacing_frames_due(&task->pacing, RTE_MIN(now, stop) - start);
-		/* A stop may lie before frames already sent: no frame becomes undue. */
-		due = RTE_MAX(RTE_MIN(due, task->limit), task->done);
+		uint64_t due = tx_task_due_now(task, span, now), late;
+
 		if (due == task->done)
 			return 0;
 		counter_set(&task->counters->frames_due, due);
+		late = tx_task_too_late(task, due, now - span->start);
+		if (unlikely(late > 0))
+			tx_task_give_up(task, late);
 		backlog = due - task->done;
-		if (unlikely(backlog > task->window_frames)) {
-			tx_task_give_up(task, backlog - task->window_frames);
-			backlog = task->window_frames;
-		}
 	} else {
 		backlog = task->limit - task->done;
 	}
 	return (uint16_t)RTE_MIN(backlog, (uint64_t)task->burst);
 }
 
+/* Nothing is due: when is the next frame? */
+static inline void
+tx_task_wait(struct tx_task *task, const struct tx_span *span)
+{
+	task->next_tsc =
+		task->done < task->limit ? span->start + tx_task_due_cycle(task, task->done) : 0;
+}
+
 /* The end, asked for or not: what was due by now and has not been sent, is unsent. */
 static inline void
-tx_task_finish(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+tx_task_finish(struct tx_task *task, const struct tx_span *span, uint64_t now, bool paced)
 {
 	if (paced) {
-		uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
-		uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
-		uint64_t due = pacing_frames_due(&task->pacing, RTE_MIN(now, stop) - start);
+		uint64_t due = tx_task_due_now(task, span, now);
 
-		due = RTE_MAX(RTE_MIN(due, task->limit), task->done);
 		counter_set(&task->counters->frames_due, due);
 		if (due > task->done)
 			tx_task_give_up(task, due - task->done);
@@ -77,15 +180,13 @@ tx_task_finish(struct tx_task *task, const struct traffic *traffic, uint64_t now
 
 /* True when the task has nothing left to do. Not paced it ends with the clock, paced when its backlog is sent. */
 static __rte_always_inline bool
-tx_task_is_over(const struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
+tx_task_is_over(const struct tx_task *task, const struct tx_span *span, uint64_t now, bool paced)
 {
-	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
-
 	if (task->done == task->limit)
 		return true;
-	if (likely(now < stop))
+	if (likely(now < span->stop))
 		return false;
-	return !paced || now - stop > task->window_cycles ||
+	return !paced || now - span->stop > task->window_cycles ||
 	       task->done == task->counters->frames_due;
 }
 

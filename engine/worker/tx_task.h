@@ -50,7 +50,7 @@ tx_task_full(struct tx_task *task, uint64_t now)
 }
 
 static __rte_always_inline void
-tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t sent, uint64_t now,
+tx_task_account(struct tx_task *task, const struct tx_span *span, uint16_t sent, uint64_t now,
 		uint64_t after, bool paced)
 {
 	struct tx_counters *counters = task->counters;
@@ -66,8 +66,7 @@ tx_task_account(struct tx_task *task, const struct traffic *traffic, uint16_t se
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, now);
 	if (paced) {
-		uint64_t start = atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed);
-		uint64_t due = start + pacing_due_cycle(&task->pacing, task->done);
+		uint64_t due = span->start + tx_task_due_cycle(task, task->done);
 		uint64_t lateness = now > due ? now - due : 0;
 
 		histogram_add(counters->lateness_cycles, lateness);
@@ -93,24 +92,36 @@ tx_task_prefetch(const struct tx_task *task)
 static __rte_always_inline uint64_t
 tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
 {
+	const struct tx_span span = tx_task_span(task, traffic);
 	uint16_t count, sent;
 	uint64_t after;
 
-	count = tx_task_take_due(task, traffic, now, paced);
-	if (unlikely(tx_task_is_over(task, traffic, now, paced))) {
-		tx_task_finish(task, traffic, now, paced);
+	if (unlikely(now < span.start && now < span.stop))
+		return now;
+	if (paced && now < task->next_tsc && now < span.stop)
+		return now;
+	count = tx_task_take_due(task, &span, now, paced);
+	if (unlikely(tx_task_is_over(task, &span, now, paced))) {
+		tx_task_finish(task, &span, now, paced);
 		return now;
 	}
-	if (count == 0 || unlikely(now < task->retry_at))
+	if (count == 0) {
+		tx_task_wait(task, &span);
+		return now;
+	}
+	if (unlikely(now < task->retry_at))
 		return now;
 	if (task->prefetch)
 		tx_task_prefetch(task);
+	if (task->walk != NULL)
+		tx_walk_write(task->walk, &task->frames[task->position], task->position, task->done,
+			      count);
 	sent = rte_eth_tx_burst(task->port_id, task->queue_id,
 				(struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
 				count);
 	after = rte_rdtsc();
 	if (sent > 0) {
-		tx_task_account(task, traffic, sent, now, after, paced);
+		tx_task_account(task, &span, sent, now, after, paced);
 		task->refused_since = 0;
 	} else if (!paced) {
 		tx_task_refused(task, count, now);

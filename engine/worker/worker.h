@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
+#include "worker/tx_walk.h"
 
 #define WORKER_BURST_MAX 512
 #define TRAFFIC_NOT_STARTED UINT64_MAX
@@ -29,26 +30,50 @@ struct traffic {
 	_Atomic uint64_t stop_tsc;                          /* UINT64_MAX: until stopped */
 };
 
+/* When the frames of a task are due. */
+enum tx_schedule {
+	TX_UNPACED, /* as fast as the device takes them */
+	TX_RATE,    /* evenly */
+	TX_BURSTS,  /* burst_frames evenly, a pause, and again */
+	TX_TIMES,   /* each at its own time of a lap */
+};
+
 /*
  * Sends the ready frames of one stream on one queue, in order, over and over.
  * frames[0…ring_length) is the ring; its first `burst` entries are repeated behind it, so that a burst is always
  * one run of pointers. octets_before[i] sums the frame sizes (with FCS) of frames[0…i).
  * The mbufs belong to the stream for good: a driver's free gives them back to a pool that takes no notice
  * (program/frame_pool.h), so that nothing is allocated, reset or counted per frame.
+ * With a walk the ring is longer than what the device holds, since frames are written before each burst.
  */
 struct tx_task {
 	alignas(COUNTERS_ALIGN) struct rte_mbuf *const *frames;
 	const uint64_t *octets_before;
+	const struct walk *walk; /* NULL: frames are sent as they are */
 	uint32_t ring_length;
 	uint32_t position; /* of the next frame in the ring */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
 	bool prefetch; /* the ring's mbufs exceed the second-level cache */
-	struct pacing pacing;
-	uint64_t limit;         /* frames to send in all; UINT64_MAX: no limit */
-	uint64_t done;          /* frames sent or given up */
-	uint64_t window_frames; /* a backlog beyond this is past its time */
+	enum tx_schedule schedule;
+	uint64_t next_tsc; /* nothing is to be done before this clock, but for the end of traffic */
+	uint64_t done;     /* frames sent or given up */
+	uint64_t limit;    /* frames to send in all; UINT64_MAX: no limit */
+	uint64_t delay_cycles;    /* from the start of traffic to the task's own */
+	uint64_t duration_cycles; /* from there to its end; UINT64_MAX: the end of traffic */
+	struct pacing pacing;     /* RATE, BURSTS */
+	uint64_t burst_frames;    /* BURSTS */
+	double burst_cycles;      /* BURSTS: from a burst's start to the next one's */
+	const uint64_t
+		*lap_times; /* TIMES: when each of the lap_frames is due within a lap [cycles] */
+	uint64_t lap_frames;
+	double lap_cycles;
+	uint64_t lap_start;     /* TIMES: of the lap of frame `due` [cycles] */
+	uint64_t lap_position;  /* TIMES: of frame `due` in its lap */
+	uint64_t lap;           /* TIMES: its number */
+	uint64_t due;           /* TIMES: frames due at the last look */
+	uint64_t window_frames; /* a backlog beyond this is past its time; not used by TIMES */
 	uint64_t
 		window_cycles; /* paced: the same as time; else how long a device may take nothing */
 	uint64_t refill_frames;    /* free ones before a full device is asked again; 0: at once */
@@ -60,6 +85,13 @@ struct tx_task {
 		refused_since; /* not paced: clock since which the device takes nothing; 0: it does */
 	struct tx_counters *counters;
 };
+
+/* Where a ready frame begins: behind its mbuf and the headroom, known without looking into the mbuf. */
+static inline uint8_t *
+ready_frame_data(struct rte_mbuf *mbuf)
+{
+	return (uint8_t *)mbuf + sizeof(*mbuf) + RTE_PKTMBUF_HEADROOM;
+}
 
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
@@ -77,6 +109,8 @@ struct worker {
 	uint32_t rx_count;
 	uint32_t lcore;
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
+	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */
+	double ns_per_cycle;
 	struct worker_counters *counters;
 };
 

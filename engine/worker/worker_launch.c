@@ -14,8 +14,7 @@ needs_of(const struct worker *worker)
 	uint32_t needs = worker->rx_count > 0 ? LOOP_RX : 0;
 
 	for (uint32_t i = 0; i < worker->tx_count; i++)
-		needs |= worker->tx[i].pacing.frames_per_cycle_q64 != 0 ? LOOP_TX_PACED
-									: LOOP_TX_UNPACED;
+		needs |= worker->tx[i].schedule != TX_UNPACED ? LOOP_TX_PACED : LOOP_TX_UNPACED;
 	return needs;
 }
 

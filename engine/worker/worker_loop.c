@@ -3,14 +3,21 @@
  * HOT. The loop of a worker: look at the clock, poll every task, keep house.
  *
  * One always_inline body takes the needs as a literal, so that a loop without pacing has no trace of pacing in it.
- * Runs on the worker's lcore; nothing in here logs, allocates, locks or calls the kernel (a device may).
+ * Runs on the worker's lcore; nothing in here logs, allocates, locks or calls the kernel (a device may, and a worker
+ * that was told to sleep when nothing is due).
  */
 #include "worker/worker_loop.h"
+
+#include <sys/prctl.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 
 #include "worker/rx_task.h"
+#include "worker/tx_sleep.h"
 #include "worker/tx_task.h"
+
+#define SLEEPS_MAX 4u /* sleeps in a row, so that the end of traffic is noticed */
 
 /* One gap between two looks at the clock; a long one means that the lcore was taken away or a call hung. */
 static inline void
@@ -36,7 +43,7 @@ static __rte_always_inline bool
 is_paced(const struct tx_task *task, const uint32_t needs)
 {
 	return (needs & LOOP_TX_PACED) != 0 &&
-	       ((needs & LOOP_TX_UNPACED) == 0 || task->pacing.frames_per_cycle_q64 != 0);
+	       ((needs & LOOP_TX_UNPACED) == 0 || task->schedule != TX_UNPACED);
 }
 
 static __rte_always_inline uint64_t
@@ -70,10 +77,36 @@ finish_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 	for (uint32_t i = 0; i < worker->tx_count; i++) {
 		struct tx_task *task = &worker->tx[i];
 
-		if (now >= start && task->counters->state != TASK_DONE)
-			tx_task_finish(task, worker->traffic, now, is_paced(task, needs));
+		if (now >= start && task->counters->state != TASK_DONE) {
+			const struct tx_span span = tx_task_span(task, worker->traffic);
+
+			tx_task_finish(task, &span, now, is_paced(task, needs));
+		}
 		counter_set(&task->counters->state, TASK_DONE);
 	}
+}
+
+/* Let the CPU go until a task needs it. Returns the clock, which counts as the one before the next look. */
+static uint64_t
+worker_sleep(struct worker *worker, uint64_t now)
+{
+	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
+	uint64_t until = now + SLEEPS_MAX * worker->sleep_cycles, after;
+	struct timespec pause = {0, 0};
+
+	if (now < start || worker->tx_count == 0)
+		until = RTE_MIN(now + worker->sleep_cycles, start > now ? start : UINT64_MAX);
+	for (uint32_t i = 0; i < worker->tx_count && now >= start; i++)
+		until = RTE_MIN(until, tx_task_sleeps_until(&worker->tx[i], worker->traffic, now,
+							    worker->sleep_cycles));
+	if (until <= now)
+		return now;
+	pause.tv_nsec = (long)((double)(until - now) * worker->ns_per_cycle);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	after = rte_rdtsc();
+	counter_add(&worker->counters->sleeps, 1);
+	counter_add(&worker->counters->sleep_cycles, after - now);
+	return after;
 }
 
 static __rte_always_inline int
@@ -81,6 +114,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 {
 	uint64_t now = rte_rdtsc(), before = now;
 
+	if (worker->sleep_cycles != 0)
+		prctl(PR_SET_TIMERSLACK, 1UL); /* [ns]; the kernel's default is 50 us */
 	counter_set(&worker->counters->start_tsc, now);
 	counter_set(&worker->counters->state, TASK_ACTIVE);
 	while (likely(!atomic_load_explicit(&worker->quit, memory_order_relaxed))) {
@@ -95,6 +130,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		counter_set(&worker->counters->now_tsc, now);
 		note_stall(worker, now - before);
 		note_gap(worker, now - before);
+		if (unlikely(worker->sleep_cycles != 0))
+			now = worker_sleep(worker, now);
 		before = now;
 	}
 	finish_tx(worker, now, needs);

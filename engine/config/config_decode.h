@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of the decoder: one object of the params each, see config.h for the whole.
+ *
+ * Called by config_decode.c and each other; main thread, cold path. *out is all zero before.
+ * After a refusal it may be filled in part, and is freed as if it were whole.
+ */
+#ifndef WR_CONFIG_CONFIG_DECODE_H
+#define WR_CONFIG_CONFIG_DECODE_H
+
+#include "config/config.h"
+#include "config/json_cursor.h"
+
+/* STREAM: single values only, config_check_stream() does the rest. */
+void config_decode_stream(const struct cursor *at, struct stream_config *stream);
+void config_free_stream(struct stream_config *stream);
+
+/* FIELD. */
+void config_decode_field(const struct cursor *at, struct field_config *field);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The value of a field in frame i: FIELD in docs/design/0002-engine-interface.md. Pure, any thread.
+ */
+#ifndef WR_PROGRAM_FIELD_VALUE_H
+#define WR_PROGRAM_FIELD_VALUE_H
+
+#include <stdint.h>
+
+#include "config/stream_config.h"
+
+/* 2^64 divided by the golden ratio, and two odd factors: splitmix64's constants. */
+#define SPLITMIX64_GAMMA UINT64_C(0x9e3779b97f4a7c15)
+#define SPLITMIX64_FACTOR_A UINT64_C(0xbf58476d1ce4e5b9)
+#define SPLITMIX64_FACTOR_B UINT64_C(0x94d049bb133111eb)
+
+/*
+ * Output k, from 0, of splitmix64 seeded with seed, without the ones before (Steele, Lea, Flood:
+ * Fast splittable pseudorandom number generators, 2014).
+ */
+static inline uint64_t
+splitmix64(uint64_t seed, uint64_t k)
+{
+	uint64_t z = seed + (k + 1) * SPLITMIX64_GAMMA;
+
+	z = (z ^ z >> 30) * SPLITMIX64_FACTOR_A;
+	z = (z ^ z >> 27) * SPLITMIX64_FACTOR_B;
+	return z ^ z >> 31;
+}
+
+/* The lowest `bits` bits, 1…64 of them. */
+static inline uint64_t
+field_mask(uint32_t bits)
+{
+	return UINT64_MAX >> (64 - bits);
+}
+
+/* The value in frame i, below 2^field->bits. The configuration must be checked. */
+static inline uint64_t
+field_value(const struct field_config *field, uint64_t i)
+{
+	uint64_t k = i % field->count;
+	uint64_t value;
+
+	if (field->kind == FIELD_VALUES)
+		value = field->values[k];
+	else if (field->kind == FIELD_STEPS)
+		value = field->first + field->step * k;
+	else if (field->range == 0)
+		value = splitmix64(field->seed, k);
+	else
+		value = field->first +
+			(uint64_t)((unsigned __int128)splitmix64(field->seed, k) * field->range >>
+				   64);
+	return value & field_mask(field->bits);
+}
+
+#endif
