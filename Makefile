@@ -95,6 +95,7 @@ fuzz:
 	@[ -f $(FUZZ)/build.ninja ] || CC=clang meson setup $(FUZZ) $(SANITIZERS) -Dfuzz=true >/dev/null
 	@ninja -C $(FUZZ) --quiet
 	@$(SANITIZER_ENV) tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
+	@PYTHONPATH=src python tests/fuzz/fuzz_plan.py $(FUZZ_SECONDS)
 
 ## behaviour: tests/ against the installed program; PYTEST_ARGS='-k ring' picks
 .PHONY: behaviour

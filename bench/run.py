@@ -16,10 +16,12 @@ import platform
 import statistics
 import sys
 import tempfile
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import plans
 from testpmd import Testpmd
 from wirerate_sender import Sender
 
@@ -65,26 +67,53 @@ def alternate(
     return tuple(p for p, _ in counted), tuple(o for _, o in counted)
 
 
-def null_cases(repeats: int, seconds: float) -> Iterator[Case]:
-    """One lcore into net_null: what a frame costs."""
-    vdev = "net_null0,copy=0,no-rx=1"
-    options = ("--forward-mode=txonly", *TX_OPTIONS)
+VDEV = "net_null0,copy=0,no-rx=1"
+
+
+@contextmanager
+def into_null(forward_mode: str) -> Iterator[tuple[Testpmd, Sender]]:
+    """A testpmd and a sender, one lcore into net_null each, on the same CPU."""
+    options = (f"--forward-mode={forward_mode}", *TX_OPTIONS)
     with (
         Testpmd(
-            "wrbench", main_cpu=MAIN_CPU, data_cpu=DATA_CPU, vdevs=[vdev], options=options
+            "wrbench", main_cpu=MAIN_CPU, data_cpu=DATA_CPU, vdevs=[VDEV], options=options
         ) as peer,
-        Sender(f"vdev:{vdev}", data_cpu=DATA_CPU, burst=BURST) as ours,
+        Sender(f"vdev:{VDEV}", data_cpu=DATA_CPU, burst=BURST) as ours,
     ):
-        for name, flows, asked in (
-            ("null, constant frame", 1, 2.3),
-            ("null, 4,096 5-tuples", 4096, 2.2),
-        ):
-            theirs, mine = alternate(
-                lambda: peer.send_for(seconds),
-                lambda n=flows: ours.send_for(seconds, flows=n),  # type: ignore[misc]
-                repeats,
-            )
-            yield Case(name, "testpmd txonly", asked, theirs, mine)
+        yield peer, ours
+
+
+def null_cases(repeats: int, seconds: float) -> Iterator[Case]:
+    """One lcore into net_null: what a frame costs, rendered beforehand."""
+    with tempfile.TemporaryDirectory(prefix="wr-bench-") as directory:
+        trace = Path(directory) / "mixed.pcap"
+        plans.write_mixed_trace(trace, 1000)
+        with into_null("txonly") as (peer, ours):
+            for name, asked, flows in (
+                ("null, constant frame", 2.3, [plans.udp_flow()]),
+                ("null, 4,096 5-tuples", 2.2, [plans.udp_flow(tuples=4096)]),
+                ("null, 1,000-frame trace", 2.1, [plans.trace_flow(trace)]),
+                ("null, IMIX", 2.1, [plans.imix_flow()]),
+                ("null, 16 paced flows", 1.0, plans.mixed_flows(16, 150e6)),
+            ):
+                streams = plans.streams_of(flows)
+                theirs, mine = alternate(
+                    lambda: peer.send_for(seconds),
+                    lambda s=streams: ours.send_for(seconds, s),  # type: ignore[misc]
+                    repeats,
+                )
+                yield Case(name, "testpmd txonly", asked, theirs, mine)
+
+
+def walk_cases(repeats: int, seconds: float) -> Iterator[Case]:
+    """A million 5-tuples with valid checksums, written into ready frames before each burst."""
+    flow = plans.udp_flow(tuples=1_000_000, ports=50_000)
+    with into_null("flowgen") as (peer, ours):
+        streams = plans.streams_of([flow])
+        theirs, mine = alternate(
+            lambda: peer.send_for(seconds), lambda: ours.send_for(seconds, streams), repeats
+        )
+        yield Case("null, 1 M 5-tuples", "testpmd flowgen", 2.3, theirs, mine)
 
 
 def memif_case(repeats: int, seconds: float) -> Iterator[Case]:
@@ -115,12 +144,20 @@ def memif_case(repeats: int, seconds: float) -> Iterator[Case]:
                 Sender(f"memif:{sockets[1]}", data_cpu=DATA_CPU, burst=BURST) as ours,
             ):
                 # testpmd's 64 octets are without FCS: the same 64 octets to copy for both.
+                streams = plans.streams_of([plans.udp_flow(size=68)])
                 theirs, mine = alternate(
                     lambda: peer.send_for(seconds),
-                    lambda: ours.send_for(seconds, frame_size=68),
+                    lambda: ours.send_for(seconds, streams),
                     repeats,
                 )
                 yield Case("memif to testpmd rxonly", "testpmd txonly", 1.0, theirs, mine)
+
+
+GROUPS: dict[str, Callable[[int, float], Iterator[Case]]] = {
+    "null": null_cases,
+    "walk": walk_cases,
+    "memif": memif_case,
+}
 
 
 def tsc_hz() -> int:
@@ -160,10 +197,10 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=0.5, help="length of a slice (default 0.5)"
     )
-    parser.add_argument("--case", choices=("null", "memif"), action="append", help="default: all")
+    parser.add_argument("--case", choices=tuple(GROUPS), action="append", help="default: all")
     parser.add_argument("--json", type=Path, default=Path("build/bench/perf.json"))
     args = parser.parse_args()
-    chosen = args.case or ["null", "memif"]
+    chosen = args.case or list(GROUPS)
     if free_hugepages_mib() < HUGEPAGES_MIB:
         print(
             f"bench: {HUGEPAGES_MIB} MiB of free hugepages are needed, by testpmd as well; "
@@ -171,11 +208,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 3
-    cases: list[Case] = []
-    if "null" in chosen:
-        cases += null_cases(args.repeats, args.seconds)
-    if "memif" in chosen:
-        cases += memif_case(args.repeats, args.seconds)
+    cases = [case for name in chosen for case in GROUPS[name](args.repeats, args.seconds)]
     hz = tsc_hz()
     print(
         f"{'case':<26} {'peer':<15} {'Mpps':>8} {'cycles':>7} "

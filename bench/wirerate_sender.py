@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.eal import Memory, eal_arguments
 from wirerate.engine.process import Engine
-from wirerate.plan.frames import FrameSpec, make_stream
 from wirerate.plan.location import parse_location
 from wirerate.trial.snapshot import take
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
+
+    from wirerate.trial.snapshot import Snapshot
 
 _MEMORY = Memory(("--in-memory",), "hugepages, as testpmd")
 _PORT = {
-    "name": "p0",
     "rx_queues": 1,
     "tx_queues": 1,
     "rx_descriptors": 0,
@@ -29,27 +30,48 @@ _PORT = {
 
 
 class Sender:
-    """One port, one Tx queue on one lcore, as fast as the device takes frames."""
+    """Ports with one Tx queue each, all on one lcore."""
 
-    def __init__(self, location: str, *, data_cpu: int, burst: int) -> None:
+    def __init__(self, *locations: str, data_cpu: int, burst: int) -> None:
         self._burst = burst
         self._lcore = data_cpu
-        place = parse_location(location)
-        self._engine = Engine(eal_arguments([place], [data_cpu], _MEMORY, ()))
-        self._engine.call("ports.open", {"ports": [_PORT | {"location": place.text}]})
+        places = [parse_location(location) for location in locations]
+        self._engine = Engine(eal_arguments(places, [data_cpu], _MEMORY, ()))
+        self._ports = [f"p{index}" for index in range(len(places))]
+        ports = [
+            _PORT | {"name": name, "location": place.text}
+            for name, place in zip(self._ports, places, strict=True)
+        ]
+        self._engine.call("ports.open", {"ports": ports})
 
-    def send_for(self, seconds: float, *, flows: int = 1, frame_size: int = 64) -> float:
-        """Frames per second sent over a slice."""
-        stream = make_stream("s0", FrameSpec(frame_size=frame_size, flows=flows))
-        task = {"kind": "tx", "port": "p0", "queue": 0, "burst": self._burst}
-        task |= {"stream": "s0", "part": 0, "parts": 1}
-        program = {"workers": [{"lcore": self._lcore, "tasks": [task]}], "streams": [stream]}
-        counters = self._engine.load(program)
+    def _task(self, stream: str, port: str) -> dict[str, Any]:
+        task = {"kind": "tx", "port": port, "queue": 0, "burst": self._burst}
+        return task | {"stream": stream, "part": 0, "parts": 1}
+
+    def run_for(
+        self, seconds: float, streams: Sequence[dict[str, Any]], *, sleep_ns: int = 0
+    ) -> Snapshot:
+        """Send the streams on every port for a while; the counters at the end."""
+        copies = [
+            (stream | {"name": f"{stream['name']}.{port}"}, port)
+            for port in self._ports
+            for stream in streams
+        ]
+        tasks = [self._task(stream["name"], port) for stream, port in copies]
+        worker = {"lcore": self._lcore, "sleep_ns": sleep_ns, "tasks": tasks}
+        counters = self._engine.load(
+            {"workers": [worker], "streams": [stream for stream, _ in copies]}
+        )
         self._engine.call("traffic.start", {"duration_ns": int(seconds * 1e9)})
         time.sleep(seconds + 0.02)
         self._engine.call("program.unload")
-        final = take(counters)
-        return final.ports[0].tx_frames * final.tsc_hz / (final.stop_tsc - final.start_tsc)
+        return take(counters)
+
+    def send_for(self, seconds: float, streams: Sequence[dict[str, Any]]) -> float:
+        """Frames per second sent by all ports over a slice."""
+        final = self.run_for(seconds, streams)
+        frames = sum(port.tx_frames for port in final.ports)
+        return frames * final.tsc_hz / (final.stop_tsc - final.start_tsc)
 
     @property
     def about(self) -> dict[str, object]:

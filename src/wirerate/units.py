@@ -13,6 +13,8 @@ import math
 import re
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
+from typing import TypeVar
 
 from wirerate.errors import PlanError
 
@@ -32,6 +34,8 @@ FRAME_SIZE_ORDINARY = 1518
 FRAME_SIZE_JUMBO = 9618
 """What ``--jumbo`` opens ports for [octets, with FCS]: pktperf's 9,600, Ethernet header and FCS."""
 
+_Octets = TypeVar("_Octets", int, float, Fraction)
+
 _NS_PER_S = 1_000_000_000
 _DURATION_MAX_NS = 366 * 86400 * _NS_PER_S
 _LINE_RATE_MIN_BPS = 10**6
@@ -50,29 +54,37 @@ def frame_len_no_fcs(frame_size: int) -> int:
     return frame_size - FCS_OCTETS
 
 
-def line_octets(frame_size: int) -> int:
+def line_octets(frame_size: _Octets) -> _Octets:
     """Octets of line that a frame of ``frame_size`` occupies, gap and preamble included."""
     return frame_size + LINE_OVERHEAD_OCTETS
 
 
-def wire_bits(frame_size: int) -> int:
-    """Bits of line that a frame occupies: 672 for 64 octets (pktperf's WireSize)."""
+def wire_bits(frame_size: _Octets) -> _Octets:
+    """Bits of line that a frame occupies: 672 for 64 octets (pktperf's WireSize).
+
+    Here and below ``frame_size`` may be the mean of a mix.
+    """
     return line_octets(frame_size) * 8
 
 
-def line_rate_fps(line_rate_bps: float, frame_size: int) -> float:
+def line_rate_fps(line_rate_bps: float, frame_size: float | Fraction) -> float:
     """Frames per second that fill a line: 14,880,952.38 for 10 Gbit/s and 64 octets."""
-    return line_rate_bps / wire_bits(frame_size)
+    return line_rate_bps / wire_bits(_number(frame_size))
 
 
-def l1_bps(fps: float, frame_size: int) -> float:
+def l1_bps(fps: float, frame_size: float | Fraction) -> float:
     """Bits per second of line that ``fps`` frames of ``frame_size`` take (layer 1)."""
-    return fps * wire_bits(frame_size)
+    return fps * wire_bits(_number(frame_size))
 
 
-def l2_bps(fps: float, frame_size: int) -> float:
+def l2_bps(fps: float, frame_size: float | Fraction) -> float:
     """Bits per second of frames with FCS that ``fps`` frames of ``frame_size`` carry (layer 2)."""
-    return fps * frame_size * 8
+    return fps * _number(frame_size) * 8
+
+
+def _number(frame_size: float | Fraction) -> float:
+    """Return a fraction as a float, so that no result is one; integers as they are."""
+    return float(frame_size) if isinstance(frame_size, Fraction) else frame_size
 
 
 class RateKind(Enum):
@@ -95,8 +107,10 @@ class Rate:
     kind: RateKind
     value: float
 
-    def to_fps(self, frame_size: int, line_rate_bps: float | None) -> float | None:
+    def to_fps(self, frame_size: float | Fraction, line_rate_bps: float | None) -> float | None:
         """Frames per second [fps] for ``frame_size`` [octets, with FCS]; None = unpaced.
+
+        Of frames of several sizes, ``frame_size`` is the mean.
 
         Unpaced is 100 % of a line nobody knows: as fast as the device takes them. Raises PlanError
         for a lower percentage of an unknown line and for more than the line carries; one part per
@@ -108,21 +122,21 @@ class Rate:
         line_fps = line_rate_fps(line_rate_bps, frame_size)
         if asked_fps > line_fps * (1 + _ROUNDING):
             raise PlanError(
-                f"rate {self}: {format_engineering(asked_fps, 'fps')} of {frame_size}-octet "
-                "frames, but a line of "
+                f"rate {self}: {format_engineering(asked_fps, 'fps')} of "
+                f"{_octets_text(frame_size)}-octet frames, but a line of "
                 f"{format_engineering(line_rate_bps, 'bit/s')} carries "
                 f"{format_engineering(line_fps, 'fps')}; "
                 "lower the rate, or correct --line-rate if one was given",
             )
         return min(asked_fps, line_fps)
 
-    def _asked_fps(self, frame_size: int, line_rate_bps: float | None) -> float | None:
+    def _asked_fps(self, frame_size: float | Fraction, line_rate_bps: float | None) -> float | None:
         if self.kind is RateKind.FPS:
             return self.value
         if self.kind is RateKind.L1_BPS:
-            return self.value / wire_bits(frame_size)
+            return self.value / wire_bits(_number(frame_size))
         if self.kind is RateKind.L2_BPS:
-            return self.value / (frame_size * 8)
+            return self.value / (_number(frame_size) * 8)
         if line_rate_bps is not None:
             return line_rate_fps(line_rate_bps, frame_size) * self.value / _WHOLE_PERCENT
         if self.value < _WHOLE_PERCENT:
@@ -252,6 +266,11 @@ def _finite(what: str, value: float) -> float:
     if not math.isfinite(value):
         raise PlanError(f"{what}: not a finite number")
     return value
+
+
+def _octets_text(frame_size: float | Fraction) -> str:
+    """Write a size in whole octets, a mean with six figures."""
+    return str(frame_size) if isinstance(frame_size, int) else f"{float(frame_size):.6g}"
 
 
 def _shortest(value: float) -> str:

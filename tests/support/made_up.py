@@ -9,17 +9,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.counters import Histogram
-from wirerate.plan.perf_plan import PortPlan
+from wirerate.plan.location import parse_location
+from wirerate.plan.model import Duration, Flow, Payload, Plan, PlanPort
+from wirerate.plan.program import FlowPlan, PortPlan
+from wirerate.trial.cpu import CpuUse
+from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.session import Session
 from wirerate.trial.snapshot import Device, Port, RxQueue, Snapshot, TxQueue, Worker
+from wirerate.trial.verdict import Ending, judge
+from wirerate.units import Rate, RateKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from wirerate.plan.run_settings import RunSettings
 
 HZ = 1_000_000_000
 """One cycle is one nanosecond."""
 START = 5 * HZ
 SUB_BITS = 5
 FRAME = 64
+ENGINE = {"version": "0.1.0", "dpdk": "DPDK 22.11", "transmit": "static", "hugepages": False}
 
 
 def histogram(*values: int, sub_bits: int = SUB_BITS) -> Histogram:
@@ -43,6 +54,7 @@ def tx_queue(queue: int = 0, *, frames: int = 1000, seconds: float = 1.0, **othe
     made = TxQueue(
         queue=queue,
         lcore=queue + 1,
+        stream="s0",
         frames=frames,
         octets=frames * FRAME,
         frames_unsent=0,
@@ -81,6 +93,8 @@ def port(
     own = Device(
         ipackets=sum(queue.frames for queue in rx),
         opackets=sum(queue.frames for queue in tx),
+        ibytes=sum(queue.octets for queue in rx),
+        obytes=sum(queue.octets for queue in tx),
         imissed=0,
         ierrors=0,
         oerrors=0,
@@ -98,6 +112,7 @@ def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
     made = Snapshot(
         tsc_hz=HZ,
         now_tsc=end,
+        heartbeat_tsc=end,
         start_tsc=START,
         stop_tsc=end,
         cpu_ns=2 * HZ,
@@ -108,17 +123,84 @@ def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
     return replace(made, **other)
 
 
-def plan(of: Port, fps: float | None = 1000.0, line_rate_bps: int | None = None) -> PortPlan:
+def plan(of: Port, line_rate_bps: int | None = None) -> PortPlan:
     """What the port was to do."""
+    index = int(of.name[1:])
     return PortPlan(
-        index=int(of.name[1:]),
+        index=index,
         name=of.name,
+        title=f"port {index}",
         location="ring:made-up",
-        rx_lcores=tuple(queue.lcore for queue in of.rx),
-        tx_lcores=tuple(queue.lcore for queue in of.tx),
+        rx_lcores=tuple(dict.fromkeys(queue.lcore for queue in of.rx)),
+        tx_lcores=tuple(dict.fromkeys(queue.lcore for queue in of.tx)),
         line_rate_bps=line_rate_bps,
-        intended_fps=fps,
     )
+
+
+def flow(index: int = 0, fps: float | None = 1000.0, **other: Any) -> FlowPlan:
+    """What flow number index was to do; port 0 sends it, and it is called as that is."""
+    made = FlowPlan(
+        index=index,
+        name=f"s{index}",
+        title="port 0",
+        label=f"f{index}",
+        port=0,
+        intended_fps=fps,
+        mean_size=FRAME,
+    )
+    return replace(made, **other)
+
+
+def plan_of(ports: Sequence[Port], flows: Sequence[FlowPlan]) -> Plan:
+    """The plan, as far as reports look into it."""
+    names = [f"port{port.name[1:]}" for port in ports]
+    location = parse_location("ring:made-up")
+    return Plan(
+        ports=tuple(
+            PlanPort(name, location, f"ports[{index}]") for index, name in enumerate(names)
+        ),
+        flows=tuple(
+            Flow(
+                name=flow.label,
+                path=f"flows[{flow.index}]",
+                tx_port=names[flow.port],
+                rx_ports=(),
+                packet=(),
+                trace=None,
+                sizes=None,
+                payload=Payload(),
+                rate=Rate(RateKind.PERCENT, 100),
+                duration=Duration(),
+            )
+            for flow in flows
+        ),
+    )
+
+
+def session(
+    ports: Sequence[Port],
+    flows: Sequence[FlowPlan],
+    settings: RunSettings,
+    line_rate_bps: int | None = None,
+    **about: Any,
+) -> Session:
+    """A run of these ports and flows; ``about``: what else the engine tells of each port."""
+    return Session(
+        plan=plan_of(ports, flows),
+        settings=settings,
+        ports=tuple(plan(port, line_rate_bps) for port in ports),
+        flows=tuple(flows),
+        infos={port.name: info(**about) for port in ports},
+        about=ENGINE,
+    )
+
+
+def result(of: Session, look: Snapshot, ending: Ending | None = None, **other: Any) -> RunResult:
+    """What a run came to that ended with a look at the counters."""
+    flows = flow_results(look, of.flows)
+    ports = port_results(look, of.ports, of.flows)
+    verdict = judge(look, flows, ports, ending or Ending(), of.notes)
+    return replace(RunResult(of, flows, ports, verdict, look, CpuUse(None, ())), **other)
 
 
 def info(**other: Any) -> dict[str, Any]:

@@ -13,9 +13,12 @@ import pytest
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
-from wirerate.plan.perf_plan import PortPlan
+from wirerate.plan.model import Plan
+from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.report.perf_json import SCHEMA, document
-from wirerate.trial.result import port_results
+from wirerate.trial.cpu import CpuUse
+from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.session import Session
 from wirerate.trial.snapshot import Device, Port, RxQueue, Snapshot, TxQueue
 from wirerate.trial.verdict import Verdict
 
@@ -110,14 +113,25 @@ def fake(kind, **given):
 def tiny_document():
     """The document of one port that sent and received a frame, paced."""
     histogram = Histogram((0, 1, 0), 5)
-    tx = fake(TxQueue, burst_cycles=histogram, lateness_cycles=histogram)
+    tx = fake(TxQueue, stream="s0", burst_cycles=histogram, lateness_cycles=histogram)
     port = Port("p0", (fake(RxQueue, frames=2, last_tsc=2),), (tx,), fake(Device))
     final = fake(Snapshot, ports=(port,), workers=())
-    plan = fake(PortPlan, name="p0", rx_lcores=(1,), tx_lcores=(1,), intended_fps=1.0)
-    results = port_results(final, [plan], 64, None)
+    plan = fake(PortPlan, index=0, name="p0", rx_lcores=(1,), tx_lcores=(1,))
+    flow = fake(FlowPlan, name="s0", port=0, intended_fps=1.0)
     info = {"driver": "net_ring", "mac": "02:57:52:00:00:00"}
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
-    return document(results, Verdict(("a reason",), ("a note",)), final, {"p0": info}, engine)
+    session = fake(
+        Session, plan=Plan((), ()), ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
+    )
+    result = RunResult(
+        session,
+        flow_results(final, [flow]),
+        port_results(final, [plan], [flow]),
+        Verdict(("a reason",), ("a note",)),
+        final,
+        CpuUse(None, ()),
+    )
+    return document(result, 64)
 
 
 def paths(value, path=""):

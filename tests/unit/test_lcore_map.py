@@ -4,7 +4,7 @@
 import pytest
 
 from wirerate.errors import PlanError
-from wirerate.plan.lcore_map import PortLcores, QueueTask, choose_map, parse_maps
+from wirerate.plan.lcore_map import Direction, PortLcores, QueueTask, choose_map, parse_maps
 
 ALL = range(64)
 
@@ -178,6 +178,34 @@ def test_choice_prefers_the_ports_node(ports, cpus, text):
 def test_choice_keeps_the_cpu_for_control_free():
     assert choose_map([-1], [1, 2, 3], {}, control=2).text == "1:3.0"
     assert choose_map([-1], [1], {}, control=1).text == "1.0"
+
+
+RX: tuple[Direction, ...] = ("rx",)
+TX: tuple[Direction, ...] = ("tx",)
+BOTH = RX + TX
+
+
+@pytest.mark.parametrize(
+    ("uses", "cpus", "text"),
+    [
+        ([TX], range(8), ":1.0"),
+        ([RX], range(8), "1:.0"),
+        ([TX, RX], [0, 1, 2], ":1.0/2:.1"),
+        ([TX, BOTH], range(4), ":1.0/2:3.1"),
+        ([TX, BOTH], range(3), ":1.0/2.1"),
+        ([BOTH, BOTH, TX], range(4), "1.0/2.1/:3.2"),
+        ([TX, RX], [0], ":0.0/0:.1"),
+    ],
+)
+def test_a_direction_that_is_not_used_takes_no_lcore(uses, cpus, text):
+    assert choose_map([-1] * len(uses), cpus, {}, uses=uses).text == text
+
+
+def test_twenty_ports_share_one_lcore():
+    chosen = choose_map([-1] * 20, [0, 1], {}, uses=[TX] * 20)
+    assert chosen.lcores == (1,)
+    assert [entry.tx for entry in chosen.ports] == [(1,)] * 20
+    assert all(entry.rx == () for entry in chosen.ports)
 
 
 def test_choice_without_a_cpu():

@@ -11,21 +11,20 @@ from support.made_up import (
     FRAME,
     HZ,
     START,
+    flow,
     histogram,
-    info,
-    plan,
     port,
+    result,
     rx_queue,
+    session,
     snapshot,
     tx_queue,
 )
 from wirerate.cli.main import parse
 from wirerate.cli.perf_args import settings_from_args
-from wirerate.report import perf_json, perf_text
-from wirerate.trial.result import port_results
-from wirerate.trial.verdict import Verdict, judge
-
-ENGINE = {"version": "0.1.0", "dpdk": "DPDK 22.11", "transmit": "static", "hugepages": False}
+from wirerate.report import perf_json, perf_text, run_json, run_text
+from wirerate.trial.cpu import CpuUse
+from wirerate.trial.verdict import Verdict
 
 
 def settings(*words):
@@ -41,11 +40,15 @@ def two_queues(scale=1):
     return port(tx, rx, imissed=4)
 
 
+def flows_of(made, fps):
+    return [flow(fps=fps)] if made.tx else []
+
+
 def table(now, before=None, *, tick=0, fps=None, line_rate_bps=None, words=(), **about):
-    plans = [plan(now.ports[0], fps, line_rate_bps)]
-    return perf_text.table(
-        now, before, plans, infos={"p0": info(**about)}, settings=settings(*words), tick=tick
-    )
+    made = now.ports[0]
+    asked = settings(*words)
+    run = session([made], flows_of(made, fps), asked, line_rate_bps, **about)
+    return perf_text.table(run, asked, now, before, tick)
 
 
 def row(text, name):
@@ -115,11 +118,13 @@ def test_rows_end_with_the_sending():
     assert row(text, "TxQs") == ["1,000", "Total:", "1,000"]
 
 
-def summary(made, fps=1500.0, verdict=None):
-    look = snapshot(made)
-    results = port_results(look, [plan(made, fps)], FRAME, None)
-    judged = judge(look, results, sent=None, interrupted=False, death=None)
-    return perf_text.summary(results, verdict or judged, look)
+def perf_result(made, fps=1500.0, words=(), about=None, **other):
+    run = session([made], flows_of(made, fps), settings(*words), **(about or {}))
+    return result(run, snapshot(made), **other)
+
+
+def summary(made, fps=1500.0, **other):
+    return perf_text.summary(perf_result(made, fps, **other), settings())
 
 
 def test_the_summary_tells_load_and_forwarding_rate():
@@ -150,10 +155,7 @@ def test_a_port_that_only_sends_has_no_forwarding_rate():
 
 
 def document(made, fps=1500.0, **about):
-    look = snapshot(made)
-    results = port_results(look, [plan(made, fps)], FRAME, None)
-    verdict = judge(look, results, sent=None, interrupted=False, death=None)
-    whole = perf_json.document(results, verdict, look, {"p0": info(**about)}, ENGINE)
+    whole = perf_json.document(perf_result(made, fps, about=about), FRAME)
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
     return whole
 
@@ -185,3 +187,125 @@ def test_what_is_not_known_is_null():
         assert figures[name] is None
     assert figures["tx_burst_cycles"] == {"p50": None, "p99": None}
     assert figures["pacing_error_ns"] == {"p50": None, "p99": None, "max": None}
+
+
+def test_the_cpu_is_told_when_it_is_to_be_saved():
+    use = CpuUse(0.0734, ((1, 0.051), (2, 0.0)))
+    text = summary(two_queues(), words=["--cpu-saver"], cpu=use)
+    assert (
+        "CPU             7.3 % of one core by getrusage, lcore 1 busy 5.1 %, lcore 2 busy 0.0 %"
+    ) in text
+    assert "getrusage" not in summary(two_queues(), cpu=use)
+
+
+def test_thousands_of_reasons_are_not_told():
+    text = summary(two_queues(), verdict=Verdict(tuple(f"reason {n}" for n in range(1000))))
+    assert "  - reason 19\n  - and 980 more reasons: --json has all" in text
+
+
+def flows_on_one_queue(number, *, scale=1, unsent=()):
+    tx = tuple(
+        tx_queue(
+            stream=f"s{index}",
+            frames=1000 * scale,
+            frames_unsent=10 * scale * (index in unsent),
+            done=False,
+        )
+        for index in range(number)
+    )
+    return port(tx, (rx_queue(frames=500 * scale),))
+
+
+def run_of(made, **about):
+    flows = [flow(n, title=f"flow f{n}") for n in range(len({queue.stream for queue in made.tx}))]
+    return session([made], flows, settings(), **about)
+
+
+def run_table(now, before=None):
+    return run_text.table(run_of(now.ports[0]), now, before)
+
+
+def test_a_row_per_flow_and_port():
+    text = run_table(snapshot(flows_on_one_queue(2, scale=2, unsent=[1]), seconds=2.0))
+    mbits = 8 * 84 * 1000 / 1e6
+    first, second = [line.split() for line in text.splitlines() if line.startswith("f")]
+    assert first == ["f0", "port0", "1,000", f"{mbits:.2f}", "2,000", "0"]
+    assert second == ["f1", "port0", "1,000", f"{mbits:.2f}", "2,000", "20"]
+    [row_of_port] = [line.split() for line in text.splitlines() if line.startswith("port0")]
+    rx = f"{mbits / 2:.2f}"
+    assert row_of_port == ["port0", "2,000", f"{2 * mbits:.2f}", "500", rx, "1,000", "0"]
+
+
+def test_rows_of_flows_are_of_the_time_since_the_look_before():
+    before = snapshot(flows_on_one_queue(1), seconds=1.0)
+    text = run_table(snapshot(flows_on_one_queue(1, scale=4), seconds=2.0), before)
+    [line] = [line.split() for line in text.splitlines() if line.startswith("f0")]
+    assert line[2:] == ["3,000", f"{8 * 84 * 3000 / 1e6:.2f}", "4,000", "0"]
+
+
+def test_of_many_flows_the_worst_are_shown():
+    text = run_table(snapshot(flows_on_one_queue(100, unsent=[77])))
+    shown = [line.split()[0] for line in text.splitlines() if line.startswith("f")]
+    assert len(shown) == run_text.WORST_SHOWN
+    assert shown[0] == "f77"
+    assert text.startswith("100 flows")
+
+
+def test_names_of_any_length_fit():
+    made = flows_on_one_queue(1)
+    run = session([made], [flow(label="a" * 30 + "b" * 30)], settings())
+    line = run_text.table(run, snapshot(made), None).splitlines()[1]
+    assert line.startswith("aaaaaaaaa…bbbbbbbbbb ")
+
+
+def run_summary(made, **other):
+    return run_text.summary(result(run_of(made), snapshot(made), **other))
+
+
+def test_the_summary_of_a_run_tells_each_flow():
+    text = run_summary(flows_on_one_queue(2, unsent=[1]))
+    assert "  flow f0: 64 octets per frame\n    intended load 1,000 frames/s = 672 kbit/s" in text
+    assert "sent          1,000 frames in 1.000 s, unsent 10" in text
+    assert "pacing error  0.01 us p50, 0.04 us p99, 0.90 us max" in text
+    assert "  port port0 (ring:made-up): sent 2,000, received 500 frames" in text
+    assert "\n  - flow f1: load not offered: 10 of 1,010" in text
+
+
+def test_the_summary_of_very_many_flows_ends():
+    text = run_summary(flows_on_one_queue(60, unsent=[59]))
+    assert text.count("octets per frame") == run_text.SUMMARY_FLOWS
+    assert "flow f59: 64 octets" in text
+    assert "and 10 more flows with fewer unsent frames: --json has all" in text
+
+
+def test_flows_without_a_rate_say_why():
+    made = flows_on_one_queue(2)
+    flows = [flow(0, None), flow(1, None, traced=True)]
+    text = run_text.summary(result(session([made], flows, settings()), snapshot(made)))
+    assert "intended load as fast as the device takes frames" in text
+    assert "intended load at the trace's own times" in text
+
+
+def run_document(made):
+    whole = run_json.document(result(run_of(made), snapshot(made)))
+    assert json.loads(json.dumps(whole, allow_nan=False)) == whole
+    return whole
+
+
+def test_the_document_of_a_run_has_all_flows():
+    whole = run_document(flows_on_one_queue(60, unsent=[3]))
+    assert whole["schema"] == "wirerate-run/1"
+    assert [entry["name"] for entry in whole["flows"]] == [f"f{n}" for n in range(60)]
+    assert whole["flows"][3]["tx_frames_unsent"] == 10
+    assert whole["flows"][0]["intended_load"]["fps"] == 1000
+    assert whole["flows"][0]["frame_size_octets"] == FRAME
+    [figures] = whole["ports"]
+    assert (figures["name"], figures["tx_frames"], figures["rx_frames"]) == ("port0", 60_000, 500)
+    assert whole["cpu"] == {"share": None, "lcores": []}
+
+
+def test_a_queue_of_many_flows_is_one_queue():
+    [figures] = run_document(flows_on_one_queue(3, unsent=[1]))["ports"]
+    assert figures["tx_queues"] == [
+        {"queue": 0, "lcore": 1, "frames": 3000, "octets": 3000 * FRAME, "frames_unsent": 10}
+    ]

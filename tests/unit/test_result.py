@@ -5,21 +5,48 @@ from __future__ import annotations
 
 import pytest
 
-from support.made_up import FRAME, HZ, START, histogram, plan, port, rx_queue, snapshot, tx_queue
-from wirerate.trial.result import percentiles, port_results
+from support.made_up import (
+    FRAME,
+    HZ,
+    START,
+    flow,
+    histogram,
+    plan,
+    port,
+    rx_queue,
+    snapshot,
+    tx_queue,
+)
+from wirerate.trial.cpu import cpu_use
+from wirerate.trial.result import flow_results, percentiles, port_results
 from wirerate.trial.snapshot import Worker
-from wirerate.trial.verdict import judge
+from wirerate.trial.verdict import Ending, judge
+
+
+def flows_of(made, fps, limit=None):
+    """The one flow of a port, if it sends."""
+    return [flow(fps=fps, frames=limit)] if made.tx else []
 
 
 def result_of(made, *, fps=1000.0, limit=None, **other):
-    [result] = port_results(snapshot(made, **other), [plan(made, fps)], FRAME, limit)
+    [result] = port_results(snapshot(made, **other), [plan(made)], flows_of(made, fps, limit))
     return result
+
+
+def judged(look, flows, *, notes=(), **ending):
+    return judge(
+        look,
+        flow_results(look, flows),
+        port_results(look, [plan(made) for made in look.ports], flows),
+        Ending(**ending),
+        notes,
+    )
 
 
 def verdict_of(made, *, fps=1000.0, interrupted=False, death=None, limit=None, **other):
     look = snapshot(made, **other)
-    results = port_results(look, [plan(made, fps)], FRAME, limit)
-    return judge(look, results, sent=None, interrupted=interrupted, death=death)
+    flows = flows_of(made, fps, limit)
+    return judged(look, flows, interrupted=interrupted, death=death)
 
 
 def sent(frames=1000, **other):
@@ -144,3 +171,146 @@ def test_notes_do_not_make_it_invalid():
     assert any("stopped by the user" in note for note in verdict.notes)
     assert any("lcore 1" in note and "2.5 ms" in note for note in verdict.notes)
     assert any("no rate was asked for" in note for note in verdict.notes)
+
+
+def two_flows(**second):
+    """Two streams on queue 0: the first sends 1000 frames in 1 s, the second as told."""
+    return port((tx_queue(), tx_queue(stream="s1", **second)))
+
+
+def test_flows_of_one_queue_are_told_apart():
+    look = snapshot(two_flows(frames=300, frames_unsent=7))
+    first, second = flow_results(look, [flow(), flow(1, 307.0)])
+    assert (first.tx_frames, first.tx_frames_unsent) == (1000, 0)
+    assert (second.tx_frames, second.tx_frames_unsent, second.frames_due) == (300, 7, 307)
+    [whole] = port_results(look, [plan(look.ports[0])], [flow(), flow(1, 307.0)])
+    assert (whole.tx_frames, whole.tx_frames_unsent, whole.intended_fps) == (1300, 7, 1307.0)
+
+
+def test_a_flow_is_over_all_its_queues():
+    made = port((tx_queue(0, frames=600), tx_queue(1, frames=400)))
+    [result] = flow_results(snapshot(made), [flow()])
+    assert (result.tx_frames, result.offered_fps) == (1000, 1000.0)
+
+
+@pytest.mark.parametrize(
+    ("about", "seconds"),
+    [
+        ({"delay_ns": 400_000_000}, 1.6),
+        ({"duration_ns": 500_000_000}, 0.5),
+        ({"delay_ns": 400_000_000, "duration_ns": 500_000_000}, 0.5),
+        ({"delay_ns": 1_900_000_000, "duration_ns": 500_000_000}, 0.1),
+        ({"delay_ns": 3_000_000_000}, 0.0),
+        ({"delay_ns": 400_000_000, "frames": 1000}, 1.0),
+        ({"delay_ns": 400_000_000, "frames": 2000}, 1.6),
+    ],
+)
+def test_a_flow_has_a_time_of_its_own(about, seconds):
+    [result] = flow_results(snapshot(sent(1000), seconds=2.0), [flow(**about)])
+    assert result.seconds == pytest.approx(seconds)
+    assert result.offered_fps == pytest.approx(1000 / seconds if seconds else 0.0)
+
+
+def test_a_port_sends_from_its_first_flow_to_its_last():
+    look = snapshot(two_flows(), seconds=2.0)
+    flows = [flow(duration_ns=500_000_000), flow(1, delay_ns=1_000_000_000)]
+    [result] = port_results(look, [plan(look.ports[0])], flows)
+    assert result.seconds == 2.0
+
+
+def test_a_port_with_an_unpaced_flow_has_no_intended_load():
+    look = snapshot(two_flows())
+    [result] = port_results(look, [plan(look.ports[0])], [flow(), flow(1, None)])
+    assert result.intended_fps is None
+
+
+def test_each_flow_is_judged_by_its_own_name():
+    look = snapshot(two_flows(frames=300, frames_unsent=7))
+    flows = [flow(title="flow a"), flow(1, 307.0, title="flow b")]
+    [reason] = judged(look, flows).reasons
+    assert reason.startswith("flow b: load not offered: 7 of 307 frames")
+
+
+@pytest.mark.parametrize(
+    ("ending", "reasons"),
+    [
+        ({}, 1),
+        ({"interrupted": True}, 0),
+        ({"duration_ns": HZ}, 0),
+        ({"duration_ns": 60 * HZ}, 1),
+    ],
+)
+def test_a_number_of_frames_is_sent_unless_the_time_was_too_short(ending, reasons):
+    verdict = judged(snapshot(sent(1000)), [flow(frames=2000)], **ending)
+    assert len(verdict.reasons) == reasons
+    assert all("1,000 of 2,000 frames were sent" in reason for reason in verdict.reasons)
+
+
+def test_not_a_frame_more_than_asked_for():
+    [reason] = judged(snapshot(sent(1001)), [flow(frames=1000)]).reasons
+    assert "1,001 frames were sent, but 1,000 were asked for" in reason
+
+
+def test_bursts_are_compared_by_whole_bursts():
+    # 100 bursts of 100 frames in 9.9 s, the last of them just begun: by the mean, 9,900 were due.
+    look = snapshot(sent(10_000), seconds=9.9)
+    assert not judged(look, [flow()]).valid
+    assert judged(look, [flow(burst_frames=100)]).valid
+
+
+def test_a_trace_with_its_own_times_has_no_rate_to_compare():
+    verdict = judged(snapshot(sent(1000)), [flow(fps=None, traced=True)])
+    assert (verdict.valid, verdict.notes) == (True, ())
+    late = judged(
+        snapshot(sent(1000, frames_unsent=3, frames_due=1003)), [flow(fps=None, traced=True)]
+    )
+    assert "load not offered: 3 of 1,003 frames" in late.reasons[0]
+
+
+def test_a_flow_whose_start_never_came():
+    verdict = judged(snapshot(sent(0)), [flow(delay_ns=5 * HZ)])
+    assert verdict.valid
+    assert "the run ended before its delay was over" in verdict.notes[0]
+
+
+def test_a_flow_that_went_on_after_its_own_end():
+    look = snapshot(sent(500, seconds=0.6), seconds=2.0)
+    reasons = judged(look, [flow(duration_ns=500_000_000)]).reasons
+    assert any("time overrun: the last frame left 100.0 ms late" in reason for reason in reasons)
+
+
+def test_notes_of_many_flows_are_one():
+    made = port(tuple(tx_queue(frames=10, stream=f"s{index}") for index in range(9)))
+    flows = [flow(index, 10.0, title=f"flow {index}") for index in range(9)]
+    notes = judged(snapshot(made), flows, notes=["said before"]).notes
+    assert notes[0] == "said before"
+    assert notes[1] == (
+        "flow 0, flow 1, flow 2 and 6 more: too few frames to check the rate to 0.1 %"
+    )
+
+
+def test_cpu_time_is_that_of_the_sending():
+    began = snapshot(sent(0, busy_cycles=0), seconds=0.0, cpu_ns=HZ)
+    ended = snapshot(
+        port((tx_queue(busy_cycles=HZ // 10),), (rx_queue(busy_cycles=HZ // 10),)),
+        seconds=2.0,
+        cpu_ns=HZ + HZ // 5,
+    )
+    use = cpu_use(began, ended)
+    assert use.share == pytest.approx(0.1)
+    [(lcore, busy)] = use.busy
+    assert lcore == 1
+    assert busy == pytest.approx(0.1)
+
+
+def test_cpu_time_of_next_to_no_time_is_not_known():
+    look = snapshot(sent())
+    assert cpu_use(look, look).share is None
+    assert cpu_use(None, look).busy == ()
+
+
+def test_sent_and_received_are_compared_where_somebody_receives():
+    made = port((tx_queue(), tx_queue(stream="s1", frames=50)), (rx_queue(frames=990),))
+    flows = [flow(), flow(1, 50.0, expected=False)]
+    notes = judged(snapshot(made), flows).notes
+    assert any(note.startswith("10 fewer frames were received than sent") for note in notes)

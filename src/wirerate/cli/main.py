@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 EPILOG = """\
 Try it without a NIC, root or hugepages:
   wirerate perf ring:demo --duration 5
+  wirerate perf ring:demo --show-plan > plan.yaml
+  wirerate run plan.yaml --duration 5
 Is this machine ready for more?
   wirerate doctor
 """
@@ -49,6 +51,20 @@ _COMMANDS = {
         "wirerate.cli.perf",
         "send and receive on many lcores and queues, and tell what each did",
         takes_eal=True,
+    ),
+    "run": _Command(
+        "wirerate.cli.run",
+        "send the flows of a plan, each with its own headers, sizes, rate and end",
+        takes_eal=True,
+    ),
+    "replay": _Command(
+        "wirerate.cli.replay",
+        "send the frames of a capture file over and over",
+        takes_eal=True,
+    ),
+    "preview": _Command(
+        "wirerate.cli.preview",
+        "write the frames of a plan to a capture file, as they would be sent",
     ),
     "doctor": _Command(
         "wirerate.cli.doctor",

@@ -40,12 +40,16 @@ class Values:
 
 @dataclass(frozen=True)
 class Random:
-    """Frame i carries a value in ``minimum…maximum`` that ``seed`` and ``i mod count`` decide."""
+    """Frame i carries a value in ``minimum…maximum`` that ``seed`` and ``i mod count`` decide.
+
+    ``chosen``: the seed was drawn from the system, as seed 0 asks for, and the user must be told.
+    """
 
     minimum: int
     maximum: int
     seed: int
     count: int
+    chosen: bool = False
 
 
 Pattern = Fixed | Steps | Values | Random
@@ -75,12 +79,19 @@ class Checksum:
 
     ``header``: this header; ``message``: this header and all that follows; ``pseudo``: that and the
     pseudo-header of the IP header before, with protocol number ``protocol``. ``zero_as_ones``: a
-    zero sum is sent as 0xffff (RFC 768).
+    zero sum is sent as 0xffff (RFC 768). ``bad``: one is added to the sum, so that every
+    receiver finds it wrong.
     """
 
     scope: Literal["header", "message", "pseudo"]
     protocol: int = 0
     zero_as_ones: bool = False
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class PortMac:
+    """The MAC address of the port that sends: 02:57:52:00:00:00 plus its index in the plan."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ class Octets:
     data: bytes
 
 
-Content = Pattern | Length | NextHeader | Checksum | Octets
+Content = Pattern | Length | NextHeader | Checksum | PortMac | Octets
 
 
 @dataclass(frozen=True)

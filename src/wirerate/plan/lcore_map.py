@@ -302,53 +302,69 @@ def choose_map(
     numa: Mapping[int, int],
     *,
     control: int | None = None,
+    uses: Sequence[Collection[Direction]] | None = None,
 ) -> LcoreMap:
     """Choose lcores for ports that came without a map.
 
     ``ports`` is the NUMA node of each port (-1: unknown), ``cpus`` the CPUs that may be used,
     ``numa`` the node of each CPU (a CPU that is not in it has no known node), ``control`` the CPU
-    to keep off the data path, by default the lowest; it works too if there is no other. With two
-    lcores per port, one receives and one transmits; with fewer, one does both; with fewer lcores
-    than ports, they take turns. NUMA-local lcores are preferred. Raises PlanError without a CPU.
+    to keep off the data path, by default the lowest; it works too if there is no other. ``uses``
+    are the directions of each port, by default both. Where there are enough lcores, each direction
+    gets one of its own; with fewer, each port gets one; with fewer lcores than ports, they take
+    turns. NUMA-local lcores are preferred. Raises PlanError without a CPU.
     """
     if not cpus:
         raise PlanError(
             "no CPU may be used for lcores; widen the process's CPU set (taskset, cpuset)"
         )
+    uses = [_DIRECTIONS] * len(ports) if uses is None else uses
     ordered = sorted(set(cpus))
     keep = ordered[0] if control is None else control
     data = [cpu for cpu in ordered if cpu != keep] or ordered
-    if len(data) < len(ports):
-        return _share(ports, data, numa)
-    per_port = min(2, len(data) // max(1, len(ports)))
-    given = _deal(ports, data, numa, per_port)
-    # Of two, the first receives; of one, it does both.
-    return LcoreMap(tuple(PortLcores(port, own[:1], own[-1:]) for port, own in enumerate(given)))
+    if len(data) >= sum(map(len, uses)):
+        given = _deal(ports, data, numa, [len(use) for use in uses])
+    elif len(data) >= len(ports):
+        given = _deal(ports, data, numa, [1] * len(ports))
+    else:
+        given = _take_turns(ports, data, numa)
+    return LcoreMap(
+        tuple(
+            PortLcores(
+                port,
+                # Of two lcores, the first receives; of one, it does all there is to do.
+                own[:1] if "rx" in use else (),
+                own[-1:] if "tx" in use else (),
+            )
+            for port, (own, use) in enumerate(zip(given, uses, strict=True))
+        )
+    )
 
 
 def _deal(
-    ports: Sequence[int], data: list[int], numa: Mapping[int, int], per_port: int
+    ports: Sequence[int], data: list[int], numa: Mapping[int, int], wanted: Sequence[int]
 ) -> list[tuple[int, ...]]:
-    """Give ``per_port`` lcores to each port: to all ports their local ones, then what is left."""
+    """Give each port the lcores it wants: to all ports their local ones, then what is left."""
     left = list(data)
     given: list[list[int]] = [[] for _ in ports]
     for local in (True, False):
-        for own, node in zip(given, ports, strict=True):
+        for own, node, want in zip(given, ports, wanted, strict=True):
             fits = [lcore for lcore in left if not local or numa.get(lcore) == node]
-            for lcore in fits[: per_port - len(own)]:
+            for lcore in fits[: want - len(own)]:
                 own.append(lcore)
                 left.remove(lcore)
     return [tuple(own) for own in given]
 
 
-def _share(ports: Sequence[int], data: list[int], numa: Mapping[int, int]) -> LcoreMap:
-    """Deal fewer lcores than ports in turns: evenly, and local ones first."""
+def _take_turns(
+    ports: Sequence[int], data: list[int], numa: Mapping[int, int]
+) -> list[tuple[int, ...]]:
+    """Deal fewer lcores than ports: evenly, and local ones first."""
     most = -(-len(ports) // len(data))
     used: Counter[int] = Counter()
-    chosen = []
-    for port, node in enumerate(ports):
+    given: list[tuple[int, ...]] = []
+    for node in ports:
         ranks = ((used[cpu] >= most, numa.get(cpu) != node, used[cpu], cpu) for cpu in data)
         lcore = min(ranks)[-1]
         used[lcore] += 1
-        chosen.append(PortLcores(port, (lcore,), (lcore,)))
-    return LcoreMap(tuple(chosen))
+        given.append((lcore,))
+    return given

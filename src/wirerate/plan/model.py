@@ -68,34 +68,42 @@ class Sizes:
 class Payload:
     """What fills a frame behind its headers.
 
-    ``fixed`` repeats ``pattern``; the others count octets or 16-bit words up from 0 or down from
-    their greatest value.
+    ``fixed`` repeats ``pattern``, or with ``repeat`` false has it once and zeros behind; the others
+    count octets or 16-bit words up from 0 or down from their greatest value.
     """
 
     kind: Literal[
         "fixed", "increment_byte", "decrement_byte", "increment_word", "decrement_word"
-    ] = "increment_byte"
-    pattern: bytes = b""
+    ] = "fixed"
+    pattern: bytes = b"\x00"
+    repeat: bool = True
 
 
 @dataclass(frozen=True)
 class Burst:
-    """``frames`` at the flow's rate, then ``gap_ns`` beyond the frame interval, and again."""
+    """``frames`` at the flow's rate, then a gap beyond the frame interval, and again.
+
+    The gap is ``gap_ns`` [ns] and ``gap_octets`` [octets at line rate]; one of them is 0.
+    """
 
     frames: int
     gap_ns: float
+    gap_octets: float = 0.0
 
 
 @dataclass(frozen=True)
 class Duration:
     """How long a flow sends: until ``frames`` or ``duration_ns`` (None: no such end).
 
+    It starts ``delay_ns`` [ns] and ``delay_octets`` [octets at line rate] late; one of them is 0.
+    ``frames`` of a flow in bursts is that of all bursts.
     """
 
     frames: int | None = None
     duration_ns: int | None = None
     delay_ns: int = 0
     burst: Burst | None = None
+    delay_octets: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import reprlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from wirerate.errors import PlanError
@@ -17,8 +18,15 @@ from wirerate.errors import PlanError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+NAME_LETTERS_MAX = 256
+"""Longest name of a port or flow [letters]."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,64}")
+_KEY = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 _SHOWN_OCTETS = 60
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel = 3
+_BRIEF.maxstring = _SHOWN_OCTETS
 
 
 class _Required:
@@ -30,7 +38,10 @@ REQUIRED = _Required()
 
 def shown(value: Any) -> str:
     """The value as the user wrote it, shortened."""
-    text = repr(value)
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # an integer of thousands of digits
+        text = "a number too large to show"
     return text if len(text) <= _SHOWN_OCTETS else text[: _SHOWN_OCTETS - 1] + "…"
 
 
@@ -67,7 +78,7 @@ class Reader:
         return default
 
     def integer(
-        self, key: str, minimum: int, maximum: int, default: int | None | _Required = REQUIRED
+        self, key: str, minimum: int, maximum: int, default: int | _Required | None = REQUIRED
     ) -> Any:
         """An integer in ``minimum…maximum``; decimal strings count (snappi writes those)."""
         value = self.raw(key, default)
@@ -81,7 +92,7 @@ class Reader:
         )
 
     def number(
-        self, key: str, minimum: float, maximum: float, default: float | None | _Required = REQUIRED
+        self, key: str, minimum: float, maximum: float, default: float | _Required | None = REQUIRED
     ) -> Any:
         """A finite number in ``minimum…maximum``."""
         value = self.raw(key, default)
@@ -94,12 +105,20 @@ class Reader:
             self.fail(key, f"{shown(value)} is not between {minimum:g} and {maximum:g}")
         return number
 
-    def text(self, key: str, default: str | None | _Required = REQUIRED) -> Any:
+    def text(self, key: str, default: str | _Required | None = REQUIRED) -> Any:
         """A string."""
         value = self.raw(key, default)
         if key in self and not isinstance(value, str):
-            self.fail(key, f"{shown(value)} is not a string")
+            self.fail(key, f"{shown(value)} is not a string{_hint_of_quotes(value)}")
         return value
+
+    def unique_name(self, key: str, taken: dict[str, str]) -> str:
+        """Read a name and enter it into ``taken`` (name to path), where it must not be yet."""
+        name = to_name(self.raw(key), self.place(key))
+        if name in taken:
+            self.fail(key, f"{taken[name]} has the name {shown(name)} already; give another")
+        taken[name] = self.path
+        return name
 
     def boolean(self, key: str, *, default: bool | _Required = REQUIRED) -> Any:
         """True or false."""
@@ -109,7 +128,7 @@ class Reader:
         return value
 
     def one_of(
-        self, key: str, allowed: Collection[str], default: str | None | _Required = REQUIRED
+        self, key: str, allowed: Collection[str], default: str | _Required | None = REQUIRED
     ) -> Any:
         """One of some words."""
         value = self.text(key, default)
@@ -128,6 +147,10 @@ class Reader:
         """The object at a key, None where absent."""
         value = self.raw(key, None)
         return None if value is None else Reader(value, self.place(key))
+
+    def branch(self, key: str) -> Reader:
+        """The object at a key; where absent an empty one, of which all is default."""
+        return self.child(key) or Reader({}, self.place(key))
 
     def children(self, key: str) -> list[Reader]:
         """The objects of a list; empty where absent."""
@@ -159,9 +182,15 @@ class Reader:
         for key in self._value:
             if key in self._known:
                 continue
-            near = difflib.get_close_matches(str(key), self._known, n=1)
+            name = key if isinstance(key, str) and _KEY.fullmatch(key) else shown(key)
+            near = difflib.get_close_matches(name, self._known, n=1)
             hint = f"; is it {near[0]}?" if near else f"; known: {', '.join(sorted(self._known))}"
-            self.fail(str(key), f"there is no such key{hint}")
+            self.fail(name, f"there is no such key{hint}")
+
+    def off(self, key: str, what: str) -> None:
+        """Refuse a switch of OTG's that this tool does not do (yet), where it is on."""
+        if self.boolean(key, default=False):
+            self.fail(key, f"wirerate does not do {what}; leave it out")
 
     def unsupported(self, key: str, what: str) -> None:
         """Refuse a key of OTG's that this tool does not do (yet)."""
@@ -176,8 +205,34 @@ def to_integer(value: Any, path: str, minimum: int, maximum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise PlanError(f"{path}: {shown(value)} is not an integer")
     if not minimum <= value <= maximum:
-        raise PlanError(f"{path}: {value} is not between {minimum} and {maximum}")
+        raise PlanError(f"{path}: {shown(value)} is not between {minimum} and {maximum}")
+    number: int = value
+    return number
+
+
+def to_name(value: Any, path: str) -> str:
+    """Read a name: text that can be shown on one line. Raises PlanError at path."""
+    if not isinstance(value, str):
+        raise PlanError(f"{path}: {shown(value)} is not a string{_hint_of_quotes(value)}")
+    if not value.strip() or not value.isprintable() or len(value) > NAME_LETTERS_MAX:
+        raise PlanError(
+            f"{path}: {shown(value)} is not a name: 1 to {NAME_LETTERS_MAX} printable letters"
+        )
     return value
+
+
+def port_reference(value: Any, path: str, names: Sequence[str]) -> str:
+    """Read the name of a port that must be among ``names``. Raises PlanError at path."""
+    name = to_name(value, path)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"is it {near[0]}?" if near else f"the ports are {shown(list(names))}"
+        raise PlanError(f"{path}: there is no port {shown(name)}; {hint}")
+    return name
+
+
+def _hint_of_quotes(value: Any) -> str:
+    return "; put it in quotes" if isinstance(value, (bool, int, float)) else ""
 
 
 def _to_number(value: Any) -> float | None:

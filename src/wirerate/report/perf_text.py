@@ -5,29 +5,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wirerate.trial.result import percentiles
-from wirerate.units import (
-    format_count,
-    format_engineering,
-    l1_bps,
-    l2_bps,
-    line_rate_fps,
-    wire_bits,
+from wirerate.report.parts_text import (
+    engine_lines,
+    load_text,
+    map_line,
+    seconds_text,
+    verdict_lines,
 )
+from wirerate.trial.result import percentiles
+from wirerate.units import format_count, line_rate_fps, wire_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from wirerate.plan.perf_plan import PortPlan
     from wirerate.plan.perf_settings import PerfSettings
-    from wirerate.trial.result import Percentiles, PortResult
+    from wirerate.plan.program import PortPlan
+    from wirerate.report.view import Setup
+    from wirerate.trial.result import Percentiles, PortResult, RunResult
+    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Port, Snapshot, TxQueue
-    from wirerate.trial.verdict import Verdict
 
 _COLUMN = 14
 _GIGA = 1e9
-_WHOLE_FPS = 1000.0
-_SHORT_S = 0.1
 _SPINNER = "-\\|/"
 
 
@@ -36,40 +35,40 @@ def header(tick: int) -> str:
     return f"Port    : Rate Statistics per queue ({_SPINNER[tick % len(_SPINNER)]})"
 
 
+def setup_text(setup: Setup, settings: PerfSettings) -> str:
+    """The ports, the map and the memory, before the start."""
+    lines = []
+    if settings.default_location:
+        lines.append(
+            f"No device given: using {settings.locations[0]}, "
+            "a ring in memory that sends back what it gets."
+        )
+    mapped = {entry.port for entry in setup.lcore_map.ports}
+    for index, location in enumerate(settings.locations):
+        what = "" if index in mapped else " (not mapped: left alone)"
+        lines.append(f"Port {index}: {location}{what}")
+    return "\n".join([*lines, map_line(setup), ""])
+
+
 def table(
-    now: Snapshot,
-    before: Snapshot | None,
-    plans: Sequence[PortPlan],
-    *,
-    infos: Mapping[str, Mapping[str, Any]],
-    settings: PerfSettings,
-    tick: int,
+    session: Session, settings: PerfSettings, now: Snapshot, before: Snapshot | None, tick: int
 ) -> str:
     """All ports' rows for the time between two snapshots (since the start when before is None)."""
     lines = [header(tick)]
-    for plan in plans:
-        earlier = None if before is None else before.port(plan.name)
-        cycles = _clock(now) - (now.start_tsc if before is None else _clock(before))
-        rows = _Rows(now.port(plan.name), earlier, max(1, cycles) / now.tsc_hz)
-        up = now.port(plan.name).device.link_up
-        lines.append(_link_line(plan, infos[plan.name], settings, now.tsc_hz, up=up))
+    seconds = now.seconds_since(before)
+    for plan in session.ports:
+        port = now.port(plan.name)
+        rows = _Rows(port, None if before is None else before.port(plan.name), seconds)
+        lines.append(_link_line(session, plan, settings, now.tsc_hz, up=port.device.link_up))
         lines += rows.lines()
-    lines += ["", _settings_line(settings, infos.values())]
+    lines += ["", _settings_line(settings, session.infos.values())]
     return "\n".join(lines)
 
 
-def _clock(snapshot: Snapshot) -> int:
-    """The time to which counts belong: now, or when sending ended."""
-    queues = [queue for port in snapshot.ports for queue in port.tx]
-    end = min(snapshot.now_tsc, snapshot.stop_tsc)
-    if queues and all(queue.done for queue in queues):
-        end = min(end, max(queue.last_tsc for queue in queues))
-    return max(end, snapshot.start_tsc)
-
-
 def _link_line(
-    plan: PortPlan, info: Mapping[str, Any], settings: PerfSettings, hz: int, *, up: bool
+    session: Session, plan: PortPlan, settings: PerfSettings, hz: int, *, up: bool
 ) -> str:
+    info = session.infos[plan.name]
     if plan.line_rate_bps is None:
         link = f"Link {'up' if up else 'down'}, no line rate"
         pps = "unknown"
@@ -82,9 +81,10 @@ def _link_line(
         link = f"Link {state} at {speed}{assumed or duplex + auto}"
         pps = format_count(int(line_rate_fps(plan.line_rate_bps, settings.frame_size)))
     budget = "unpaced"
-    if plan.intended_fps is not None and plan.tx_lcores:
-        queues = len(plan.tx_lcores)
-        budget = format_count(int(hz / plan.intended_fps * settings.burst * queues))
+    for flow in session.flows_of(plan):
+        if flow.intended_fps is not None:
+            queues = len(plan.tx_lcores)
+            budget = format_count(int(hz / flow.intended_fps * settings.burst * queues))
     return (
         f"{plan.index:>2} >> {link}, WireSize {wire_bits(settings.frame_size)} Bits, PPS {pps}, "
         f"Cycles/Burst {budget}"
@@ -155,52 +155,31 @@ def _cycles(value: Percentiles) -> str:
     return f"{value.p50:,.0f}/{value.p99:,.0f}"
 
 
-def summary(results: Sequence[PortResult], verdict: Verdict, final: Snapshot) -> str:
+def summary(result: RunResult, settings: PerfSettings) -> str:
     """The result in RFC terms, and whether to believe it."""
     lines = ["Summary"]
-    for result in results:
-        lines += _port_summary(result, final.tsc_hz)
-    lines.append(
-        f"  engine          {final.cpu_ns / _GIGA:.2f} s of CPU time, "
-        f"{final.resident_max_octets / (1 << 20):.0f} MiB resident at most"
-    )
-    lines.append(f"Verdict: {verdict}")
-    lines += [f"  - {reason}" for reason in verdict.reasons]
-    lines += [f"  note: {note}" for note in verdict.notes]
-    return "\n".join(lines)
+    for port in result.ports:
+        lines += _port_summary(port, settings.frame_size, result.final.tsc_hz)
+    return "\n".join([*lines, *engine_lines(result), *verdict_lines(result.verdict)])
 
 
-def _load(fps: float | None, frame_size: int) -> str:
-    if fps is None:
-        return "-"
-    number = f"{fps:,.0f}" if fps >= _WHOLE_FPS else f"{fps:.4g}"
-    return (
-        f"{number} frames/s = {format_engineering(l1_bps(fps, frame_size), 'bit/s')} at L1, "
-        f"{format_engineering(l2_bps(fps, frame_size), 'bit/s')} at L2"
-    )
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.3f} s" if seconds >= _SHORT_S else f"{1000 * seconds:.3f} ms"
-
-
-def _port_summary(result: PortResult, hz: int) -> Iterator[str]:
+def _port_summary(result: PortResult, frame_size: int, hz: int) -> Iterator[str]:
     plan = result.plan
-    yield f"  port {plan.index}          {plan.location}, {result.frame_size}-octet frames"
+    yield f"  port {plan.index}          {plan.location}, {frame_size}-octet frames"
     if plan.tx_lcores:
         intended = "as fast as the device takes frames"
         if result.intended_fps is not None:
-            intended = _load(result.intended_fps, result.frame_size)
+            intended = load_text(result.intended_fps, frame_size)
         yield f"  intended load   {intended}"
-        yield f"  offered load    {_load(result.offered_fps, result.frame_size)}"
+        yield f"  offered load    {load_text(result.offered_fps, frame_size)}"
         yield (
             f"  sent            {format_count(result.tx_frames)} frames in "
-            f"{_seconds(result.seconds)}, "
+            f"{seconds_text(result.seconds)}, "
             f"unsent {format_count(result.tx_frames_unsent)}"
         )
         yield from _cycle_lines(result, hz)
     if plan.rx_lcores:
-        yield f"  forwarding rate {_load(result.forwarding_fps, result.frame_size)}"
+        yield f"  forwarding rate {load_text(result.forwarding_fps, frame_size)}"
         yield f"  received        {format_count(result.rx_frames)} frames"
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a trial measured, in the terms of RFC 2285 and RFC 1242.
 
-Rates are frames counted over the time in which they were counted: the offered load over the asked
-duration (or, when the trial ended early, up to the end of the last burst), the forwarding rate from
-the first to the last frame received.
+Rates are frames counted over the time in which they were counted: the offered load over the time in
+which a flow was to send (or, when it had a number of frames to send and has, the time they took),
+the forwarding rate from the first to the last frame received.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,14 @@ from wirerate.engine.counters import Histogram, merge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wirerate.plan.perf_plan import PortPlan
-    from wirerate.trial.snapshot import Device, Port, Snapshot
+    from wirerate.plan.program import FlowPlan, PortPlan
+    from wirerate.trial.cpu import CpuUse
+    from wirerate.trial.session import Session
+    from wirerate.trial.snapshot import Device, Port, Snapshot, TxQueue
+    from wirerate.trial.verdict import Verdict
 
 _PERCENTS = (50.0, 99.0)
+_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,14 @@ class Percentiles:
 
 
 @dataclass(frozen=True)
-class PortResult:
-    """One port's figures.
+class Transmitted:
+    """What was sent by a flow, or by a port.
 
-    ``intended_fps`` None = unpaced. ``frames_due`` are the frames the schedule held in the time
-    run (sent + unsent when unpaced). ``seconds`` is the time over which ``offered_fps`` is taken.
+    ``frames_due`` are the frames the schedule held in the time run (sent + unsent when unpaced).
+    ``seconds`` is the time over which ``offered_fps`` is taken; ``overrun_cycles`` how long after
+    the end of the sending time the last frame left.
     """
 
-    plan: PortPlan
-    frame_size: int
-    intended_fps: float | None
     frames_due: int
     tx_frames: int
     tx_octets: int
@@ -49,81 +52,170 @@ class PortResult:
     tx_bursts_short: int
     offered_fps: float
     seconds: float
+    cycles_per_frame: float | None
+    burst_cycles: Percentiles
+    lateness_cycles: Percentiles
+    overrun_cycles: int
+
+
+@dataclass(frozen=True)
+class FlowResult(Transmitted):
+    """One flow's figures, over all its queues."""
+
+    plan: FlowPlan
+
+
+@dataclass(frozen=True)
+class PortResult(Transmitted):
+    """One port's figures, over all its flows.
+
+    ``intended_fps`` is the sum over the flows; None where one of them has no rate, or there is no
+    flow.
+    """
+
+    plan: PortPlan
+    intended_fps: float | None
     rx_frames: int
     rx_octets: int
     forwarding_fps: float | None
-    burst_cycles: Percentiles
-    lateness_cycles: Percentiles
-    cycles_per_frame: float | None
-    overrun_cycles: int
     device: Device
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """All that is known at the end of a run; ``final`` are the last counts."""
+
+    session: Session
+    flows: tuple[FlowResult, ...]
+    ports: tuple[PortResult, ...]
+    verdict: Verdict
+    final: Snapshot
+    cpu: CpuUse
+
+
+@dataclass(frozen=True)
+class _Window:
+    """When something was to send [TSC]; ``end`` is what there was, ``limit`` what was asked for."""
+
+    start: float
+    end: float
+    limit: float
+
+    @property
+    def cycles(self) -> float:
+        """How long; 0 when it ended before it began."""
+        return max(0.0, self.end - self.start)
 
 
 def percentiles(histograms: Sequence[Histogram], maximum: int | None = None) -> Percentiles:
     """Merge the queues' histograms and read them off."""
     if not histograms:
         return Percentiles(None, None, maximum)
-    merged = merge(histograms)
+    merged = histograms[0] if len(histograms) == 1 else merge(histograms)
     p50, p99 = (merged.percentile(percent) for percent in _PERCENTS)
     if p50 is not None and p99 is not None and maximum is not None:
         p50, p99 = min(p50, maximum), min(p99, maximum)  # a bucket's middle may lie above
     return Percentiles(p50, p99, maximum)
 
 
+def flow_results(snapshot: Snapshot, plans: Sequence[FlowPlan]) -> tuple[FlowResult, ...]:
+    """The figures of every flow of a finished trial."""
+    queues: dict[str, list[TxQueue]] = defaultdict(list)
+    for port in snapshot.ports:
+        for queue in port.tx:
+            queues[queue.stream].append(queue)
+    return tuple(_flow_result(snapshot, plan, queues[plan.name]) for plan in plans)
+
+
 def port_results(
-    snapshot: Snapshot, plans: Sequence[PortPlan], frame_size: int, limit: int | None
+    snapshot: Snapshot, plans: Sequence[PortPlan], flows: Sequence[FlowPlan]
 ) -> tuple[PortResult, ...]:
-    """The figures of every port of a finished trial; limit: frames that each port was to send."""
-    return tuple(_port_result(snapshot, plan, frame_size, limit) for plan in plans)
+    """The figures of every open port of a finished trial; ``flows`` are those of all ports."""
+    return tuple(
+        _port_result(snapshot, plan, [flow for flow in flows if flow.port == plan.index])
+        for plan in plans
+    )
 
 
-def _offered_cycles(snapshot: Snapshot, port: Port, plan: PortPlan, limit: int | None) -> float:
-    """The time over which the offered load is taken [cycles].
-
-    The time run; or, when the port had a number of frames to send and has, the time they took: to
-    the end of the last burst, or paced to the end of the last frame's interval.
-    """
-    handled = port.tx_frames + port.tx_frames_unsent
-    if limit is not None and handled >= limit:
-        if plan.intended_fps is not None:
-            return max(
-                limit / plan.intended_fps * snapshot.tsc_hz,
-                float(max(queue.last_tsc for queue in port.tx) - snapshot.start_tsc),
-            )
-        return max(queue.last_tsc for queue in port.tx) - snapshot.start_tsc
-    return max(0, min(snapshot.stop_tsc, snapshot.now_tsc) - snapshot.start_tsc)
+def _flow_result(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) -> FlowResult:
+    window = _flow_window(snapshot, plan, queues)
+    return FlowResult(plan=plan, **vars(_transmitted(snapshot, queues, window)))
 
 
-def _port_result(
-    snapshot: Snapshot, plan: PortPlan, frame_size: int, limit: int | None
-) -> PortResult:
+def _port_result(snapshot: Snapshot, plan: PortPlan, flows: Sequence[FlowPlan]) -> PortResult:
     port = snapshot.port(plan.name)
-    hz = snapshot.tsc_hz
-    tx_frames, cycles = port.tx_frames, _offered_cycles(snapshot, port, plan, limit)
-    busy = sum(queue.busy_cycles for queue in port.tx)
-    last = max((queue.last_tsc for queue in port.tx), default=0)
+    rates = [flow.intended_fps for flow in flows]
+    paced = [rate for rate in rates if rate is not None]
     return PortResult(
         plan=plan,
-        frame_size=frame_size,
-        intended_fps=plan.intended_fps,
-        frames_due=sum(max(q.frames_due, q.frames + q.frames_unsent) for q in port.tx),
-        tx_frames=tx_frames,
-        tx_octets=sum(queue.octets for queue in port.tx),
-        tx_frames_unsent=port.tx_frames_unsent,
-        tx_bursts_short=sum(queue.bursts_short for queue in port.tx),
-        offered_fps=tx_frames * hz / cycles if cycles > 0 else 0.0,
-        seconds=cycles / hz,
+        intended_fps=sum(paced) if paced and len(paced) == len(rates) else None,
         rx_frames=port.rx_frames,
         rx_octets=sum(queue.octets for queue in port.rx),
-        forwarding_fps=_forwarding_fps(port, hz),
-        burst_cycles=percentiles([queue.burst_cycles for queue in port.tx]),
-        lateness_cycles=percentiles(
-            [queue.lateness_cycles for queue in port.tx],
-            max((queue.lateness_max_cycles for queue in port.tx), default=None),
-        ),
-        cycles_per_frame=busy / tx_frames if tx_frames else None,
-        overrun_cycles=max(0, last - snapshot.stop_tsc),
+        forwarding_fps=_forwarding_fps(port, snapshot.tsc_hz),
         device=port.device,
+        **vars(_transmitted(snapshot, port.tx, _port_window(snapshot, port, flows))),
+    )
+
+
+def _run_end(snapshot: Snapshot) -> int:
+    """When sending ended as a whole [TSC]."""
+    return max(snapshot.start_tsc, min(snapshot.stop_tsc, snapshot.now_tsc))
+
+
+def _flow_window(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) -> _Window:
+    """The time over which a flow's offered load is taken.
+
+    From its start to the end of the run, or of its own duration; or, when it had a number of frames
+    to send and has, the time they took: to the end of the last burst, or paced to the end of the
+    last frame's interval.
+    """
+    hz = snapshot.tsc_hz
+    start = snapshot.start_tsc + plan.delay_ns * hz / _NS_PER_S
+    limit: float = snapshot.stop_tsc
+    if plan.duration_ns is not None:
+        limit = min(limit, start + plan.duration_ns * hz / _NS_PER_S)
+    handled = sum(queue.frames + queue.frames_unsent for queue in queues)
+    if plan.frames is None or handled < plan.frames:
+        return _Window(start, min(limit, _run_end(snapshot)), limit)
+    end: float = max((queue.last_tsc for queue in queues), default=0)
+    if plan.intended_fps is not None:
+        end = max(end, start + plan.frames / plan.intended_fps * hz)
+    return _Window(start, end, limit)
+
+
+def _port_window(snapshot: Snapshot, port: Port, flows: Sequence[FlowPlan]) -> _Window:
+    """From the first start of a flow to the last end of one; the run without any."""
+    windows = [
+        _flow_window(snapshot, flow, [queue for queue in port.tx if queue.stream == flow.name])
+        for flow in flows
+    ] or [_Window(snapshot.start_tsc, _run_end(snapshot), snapshot.stop_tsc)]
+    return _Window(
+        min(window.start for window in windows),
+        max(window.end for window in windows),
+        max(window.limit for window in windows),
+    )
+
+
+def _transmitted(snapshot: Snapshot, queues: Sequence[TxQueue], window: _Window) -> Transmitted:
+    hz = snapshot.tsc_hz
+    frames = sum(queue.frames for queue in queues)
+    last = max((queue.last_tsc for queue in queues), default=0)
+    busy = sum(queue.busy_cycles for queue in queues)
+    return Transmitted(
+        frames_due=sum(max(q.frames_due, q.frames + q.frames_unsent) for q in queues),
+        tx_frames=frames,
+        tx_octets=sum(queue.octets for queue in queues),
+        tx_frames_unsent=sum(queue.frames_unsent for queue in queues),
+        tx_bursts_short=sum(queue.bursts_short for queue in queues),
+        offered_fps=frames * hz / window.cycles if window.cycles > 0 else 0.0,
+        seconds=window.cycles / hz,
+        cycles_per_frame=busy / frames if frames else None,
+        burst_cycles=percentiles([queue.burst_cycles for queue in queues]),
+        lateness_cycles=percentiles(
+            [queue.lateness_cycles for queue in queues],
+            max((queue.lateness_max_cycles for queue in queues), default=None),
+        ),
+        overrun_cycles=max(0, int(last - window.limit)),
     )
 
 

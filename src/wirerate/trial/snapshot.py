@@ -17,10 +17,14 @@ WORKER_STOPPED = 2
 
 @dataclass(frozen=True)
 class TxQueue:
-    """A Tx queue: frames, octets (with FCS), clock readings and cycles, as the engine has them."""
+    """What a Tx queue does for one stream: a queue that serves several has one of these for each.
+
+    Frames, octets (with FCS), clock readings and cycles, as the engine has them.
+    """
 
     queue: int
     lcore: int
+    stream: str
     frames: int
     octets: int
     frames_unsent: int
@@ -51,10 +55,15 @@ class RxQueue:
 
 @dataclass(frozen=True)
 class Device:
-    """The device's own counters (rte_eth_stats) since the program was loaded, and its link."""
+    """The device's own counters (rte_eth_stats) since the program was loaded, and its link.
+
+    ``ibytes`` and ``obytes`` are octets as the device counts them, with FCS or without.
+    """
 
     ipackets: int
     opackets: int
+    ibytes: int
+    obytes: int
     imissed: int
     ierrors: int
     oerrors: int
@@ -66,7 +75,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Port:
-    """All of one port; queues in ascending order."""
+    """All of one port; by ascending queue, then in the engine's order of streams."""
 
     name: str
     rx: tuple[RxQueue, ...]
@@ -102,10 +111,15 @@ class Worker:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything at about one time; ``now_tsc`` is the latest clock that any worker has seen."""
+    """Everything at about one time.
+
+    ``now_tsc`` is the latest clock that any worker has seen; ``cpu_ns``, the engine's CPU time
+    (getrusage), is that of ``heartbeat_tsc``, at most 100 ms ago.
+    """
 
     tsc_hz: int
     now_tsc: int
+    heartbeat_tsc: int
     start_tsc: int
     stop_tsc: int
     cpu_ns: int
@@ -116,6 +130,20 @@ class Snapshot:
     def port(self, name: str) -> Port:
         """The port called name."""
         return next(port for port in self.ports if port.name == name)
+
+    @property
+    def sending_until(self) -> int:
+        """The clock to which counts belong: now, or when sending ended."""
+        queues = [queue for port in self.ports for queue in port.tx]
+        end = min(self.now_tsc, self.stop_tsc)
+        if queues and all(queue.done for queue in queues):
+            end = min(end, max(queue.last_tsc for queue in queues))
+        return max(end, self.start_tsc)
+
+    def seconds_since(self, before: Snapshot | None) -> float:
+        """The time to which a difference of counts belongs [s]; before None: from the start."""
+        start = self.start_tsc if before is None else before.sending_until
+        return max(1, self.sending_until - start) / self.tsc_hz
 
 
 def transmission_done(counters: Counters) -> bool:
@@ -131,6 +159,7 @@ def take(counters: Counters) -> Snapshot:
     return Snapshot(
         tsc_hz=counters.tsc_hz,
         now_tsc=max((worker.now_tsc for worker in workers), default=0),
+        heartbeat_tsc=engine["heartbeat_tsc"],
         start_tsc=engine["start_tsc"],
         stop_tsc=engine["stop_tsc"],
         cpu_ns=engine["user_ns"] + engine["system_ns"],
@@ -157,6 +186,8 @@ def _port(block: Block, rx: Sequence[Block], tx: Sequence[Block]) -> Port:
     device = Device(
         ipackets=block["ipackets"],
         opackets=block["opackets"],
+        ibytes=block["ibytes"],
+        obytes=block["obytes"],
         imissed=block["imissed"],
         ierrors=block["ierrors"],
         oerrors=block["oerrors"],
@@ -187,6 +218,7 @@ def _tx_queue(block: Block) -> TxQueue:
     return TxQueue(
         queue=block.labels["queue"],
         lcore=block.labels["lcore"],
+        stream=block.labels["stream"],
         frames=block["frames"],
         octets=block["octets"],
         frames_unsent=block["frames_unsent"],

@@ -35,8 +35,8 @@ class Trial:
     """One run of a loaded program.
 
     ``duration_ns`` None = until all frames are sent or `stop` is called. After `watch` has ended,
-    ``final`` holds the counts, ``sent`` those at the end of sending,
-    and ``death`` is None or says how the engine died on the way.
+    ``final`` holds the counts, ``began`` and ``sent`` those at the start and the end of sending
+    (None when it came to neither), and ``death`` is None or says how the engine died on the way.
     """
 
     engine: Engine
@@ -44,6 +44,7 @@ class Trial:
     duration_ns: int | None
     period_s: float
     final: Snapshot | None = None
+    began: Snapshot | None = None
     sent: Snapshot | None = None
     death: str | None = None
     interrupted: bool = False
@@ -66,6 +67,7 @@ class Trial:
         params = {} if self.duration_ns is None else {"duration_ns": self.duration_ns}
         self.engine.call("traffic.start", params)
         started = time.monotonic()
+        self.began = take(self.counters)
         shown = started
         while not self._over(started):
             time.sleep(min(_POLL_S, self.period_s))

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Can the result be believed? All that can be compared is compared, each doubt put in words.
 
-A reason makes the trial invalid: a figure is not what it seems. A note does not: it explains.
+A reason makes the trial invalid: a figure is not what it seems. A note does not: it explains. What
+was sent is judged flow by flow; what was received, devices and links port by port.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from wirerate.trial.result import PortResult
+    from wirerate.trial.result import FlowResult, PortResult
     from wirerate.trial.snapshot import Device, Snapshot
 
 #: Offered load may differ from intended load by this much [ratio].
@@ -23,6 +25,9 @@ LOAD_TOLERANCE = 0.001
 _WINDOW_S = 0.010
 #: A gap this long on a worker is worth a note [s].
 _GAP_NOTE_S = 0.001
+#: So many flows or ports are named in a note that they share.
+_NAMED = 3
+_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -41,77 +46,120 @@ class Verdict:
         return "valid" if self.valid else "invalid"
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a trial ended.
+
+    ``sent`` is the look at the end of sending, for the links; ``duration_ns`` the time that the
+    whole run was given, None = no limit.
+    """
+
+    sent: Snapshot | None = None
+    interrupted: bool = False
+    death: str | None = None
+    duration_ns: int | None = None
+
+
 def judge(
     snapshot: Snapshot,
+    flows: Sequence[FlowResult],
     ports: Sequence[PortResult],
-    *,
-    sent: Snapshot | None,
-    interrupted: bool,
-    death: str | None,
+    ending: Ending,
+    notes: Iterable[str] = (),
 ) -> Verdict:
-    """Judge a finished trial; ``sent`` is the look at the end of sending, for the links."""
+    """Judge a finished trial; ``notes`` are what was to be said beforehand."""
     reasons: list[str] = []
-    if death is not None:
-        reasons.append(f"{death}: counted up to then, last frames may be missing")
+    if ending.death is not None:
+        reasons.append(f"{ending.death}: counted up to then, last frames may be missing")
+    for flow in flows:
+        found = [*_tx_reasons(flow, snapshot.tsc_hz), *_limit_reasons(flow, ending)]
+        reasons += [f"{flow.plan.title}: {reason}" for reason in found]
     for port in ports:
-        name = f"port {port.plan.index}"
-        reasons += [f"{name}: {reason}" for reason in _tx_reasons(port, snapshot.tsc_hz)]
-        reasons += [f"{name}: {reason}" for reason in _rx_reasons(port)]
-        if death is None:
-            reasons += [f"{name}: {reason}" for reason in _device_reasons(port)]
-            link = port.device if sent is None else sent.port(port.plan.name).device
-            reasons += [f"{name}: {reason}" for reason in _link_reasons(port, link)]
-    return Verdict(tuple(reasons), tuple(_notes(snapshot, ports, interrupted=interrupted)))
+        found = [*_rx_reasons(port.device)]
+        if ending.death is None:
+            sent = port.device if ending.sent is None else ending.sent.port(port.plan.name).device
+            found += [*_device_reasons(port), *_link_reasons(port, sent)]
+        reasons += [f"{port.plan.title}: {reason}" for reason in found]
+    said = [*notes, *_notes(snapshot, flows, ports, interrupted=ending.interrupted)]
+    return Verdict(tuple(reasons), tuple(said))
 
 
-def _tx_reasons(port: PortResult, hz: int) -> Iterator[str]:
-    if not port.plan.tx_lcores:
-        return
-    if port.tx_frames == 0:
+def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
+    if flow.tx_frames == 0 and flow.seconds > 0:
         yield "no frame was sent: the device took none"
-    if port.tx_frames_unsent > 0 and port.intended_fps is None:
+    if flow.tx_frames_unsent > 0 and flow.plan.unpaced:
         yield (
-            f"the device stood still: {format_count(port.tx_frames_unsent)} frames were given up, "
+            f"the device stood still: {format_count(flow.tx_frames_unsent)} frames were given up, "
             "after it had taken none for 0.1 s each time"
         )
-    elif port.tx_frames_unsent > 0:
-        share = 100 * port.tx_frames_unsent / max(1, port.frames_due)
+    elif flow.tx_frames_unsent > 0:
+        share = 100 * flow.tx_frames_unsent / max(1, flow.frames_due)
         why = (
             "the device did not take them in time"
-            if port.tx_bursts_short > 0
+            if flow.tx_bursts_short > 0
             else "their lcore was too slow or was taken away for longer than 10 ms"
         )
         yield (
-            f"load not offered: {format_count(port.tx_frames_unsent)} of "
-            f"{format_count(port.frames_due)} frames that were due ({share:.3g} %) "
+            f"load not offered: {format_count(flow.tx_frames_unsent)} of "
+            f"{format_count(flow.frames_due)} frames that were due ({share:.3g} %) "
             f"were not sent: {why}"
         )
-    yield from _load_reasons(port)
-    if port.overrun_cycles > 2 * _WINDOW_S * hz:
-        yield f"time overrun: the last frame left {1000 * port.overrun_cycles / hz:.1f} ms late"
+    yield from _load_reasons(flow)
+    if flow.overrun_cycles > 2 * _WINDOW_S * hz:
+        yield f"time overrun: the last frame left {1000 * flow.overrun_cycles / hz:.1f} ms late"
 
 
-def _too_few_to_tell(fps: float, seconds: float) -> bool:
-    """One frame more or less would be more than the tolerance."""
-    return seconds * fps * LOAD_TOLERANCE < 1
+def _too_few_to_tell(flow: FlowResult) -> bool:
+    """One frame (or burst of frames) more or less would be more than the tolerance."""
+    fps = flow.plan.intended_fps
+    return fps is not None and flow.seconds * fps * LOAD_TOLERANCE < flow.plan.burst_frames
 
 
-def _load_reasons(port: PortResult) -> Iterator[str]:
+def _load_reasons(flow: FlowResult) -> Iterator[str]:
     """The offered load against the intended one, when enough frames were due to tell."""
-    if port.intended_fps is None or port.tx_frames == 0 or port.tx_frames_unsent > 0:
+    intended = flow.plan.intended_fps
+    if intended is None or flow.tx_frames == 0 or flow.tx_frames_unsent > 0:
         return
-    if _too_few_to_tell(port.intended_fps, port.seconds):
+    if _too_few_to_tell(flow):
         return
-    error = port.offered_fps / port.intended_fps - 1
+    error = flow.offered_fps / intended - 1
     if abs(error) > LOAD_TOLERANCE:
         yield (
-            f"offered load {format_engineering(port.offered_fps, 'fps')} is {100 * error:+.3g} % "
-            f"off the intended {format_engineering(port.intended_fps, 'fps')}"
+            f"offered load {format_engineering(flow.offered_fps, 'fps')} is {100 * error:+.3g} % "
+            f"off the intended {format_engineering(intended, 'fps')}"
         )
 
 
-def _rx_reasons(port: PortResult) -> Iterator[str]:
-    device = port.device
+def _limit_reasons(flow: FlowResult, ending: Ending) -> Iterator[str]:
+    """A flow with a number of frames sends exactly those, unless it was not given the time."""
+    limit = flow.plan.frames
+    if limit is None or ending.death is not None or flow.tx_frames == limit:
+        return
+    missing = limit - flow.tx_frames - flow.tx_frames_unsent
+    if missing < 0:
+        sent = format_count(flow.tx_frames)
+        yield f"{sent} frames were sent, but {format_count(limit)} were asked for"
+    elif missing > 0 and not _cut_short(flow, ending):
+        yield (
+            f"{format_count(flow.tx_frames)} of {format_count(limit)} frames were sent: "
+            "the run ended before"
+        )
+
+
+def _cut_short(flow: FlowResult, ending: Ending) -> bool:
+    """The user, or the run's duration, did not let the flow send all its frames."""
+    plan = flow.plan
+    if ending.interrupted:
+        return True
+    if ending.duration_ns is None or plan.frames is None:
+        return False
+    if plan.intended_fps is None:
+        return True  # how long it would have taken is not known
+    need_ns = plan.delay_ns + plan.frames / plan.intended_fps * _NS_PER_S
+    return need_ns > ending.duration_ns
+
+
+def _rx_reasons(device: Device) -> Iterator[str]:
     if device.imissed > 0:
         missed = format_count(device.imissed)
         yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
@@ -156,34 +204,55 @@ def _count_reasons(port: PortResult) -> Iterator[str]:
         )
 
 
+def _flow_notes(flow: FlowResult) -> Iterator[str]:
+    if flow.tx_frames == 0 and flow.seconds == 0:
+        yield "the run ended before its delay was over"
+    elif _too_few_to_tell(flow):
+        yield "too few frames to check the rate to 0.1 %"
+
+
 def _port_notes(port: PortResult) -> Iterator[str]:
-    name = f"port {port.plan.index}"
     device = port.device
-    fps = port.intended_fps
-    if port.plan.tx_lcores and fps is not None and _too_few_to_tell(fps, port.seconds):
-        yield f"{name}: too few frames to check the rate to 0.1 %"
     if device.resets > 0:
-        yield f"{name}: the device cleared its counters when its peer left: not compared"
+        yield "the device cleared its counters when its peer left: not compared"
     if not port.plan.tx_lcores and device.link_changes > 0:
-        yield f"{name}: the link changed {device.link_changes} times: the peer left or came again"
+        yield f"the link changed {device.link_changes} times: the peer left or came again"
     elif not port.plan.tx_lcores and not device.link_up:
-        yield f"{name}: the link is down: no peer has come"
+        yield "the link is down: no peer has come"
 
 
-def _balance_note(ports: Sequence[PortResult]) -> Iterator[str]:
-    """Sent and received of the whole run; perf cannot know which frames belong together."""
-    sent = sum(port.tx_frames for port in ports)
+def _shared(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Notes (title, text): those of one text become one when there are many."""
+    titles: dict[str, list[str]] = defaultdict(list)
+    for title, text in notes:
+        titles[text].append(title)
+    for text, named in titles.items():
+        if len(named) <= _NAMED:
+            yield from (f"{title}: {text}" for title in named)
+        else:
+            yield f"{', '.join(named[:_NAMED])} and {len(named) - _NAMED:,} more: {text}"
+
+
+def _balance_note(flows: Sequence[FlowResult], ports: Sequence[PortResult]) -> Iterator[str]:
+    """Sent and received of the whole run; nobody knows which frames belong together."""
+    sent = sum(flow.tx_frames for flow in flows if flow.plan.expected)
     received = sum(port.rx_frames for port in ports)
     if sent == 0 or received in {0, sent}:
         return
     how = "fewer" if received < sent else "more"
     yield (
         f"{format_count(abs(sent - received))} {how} frames were received than sent; "
-        "perf does not look into that"
+        "which ones is not looked into"
     )
 
 
-def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool) -> Iterator[str]:
+def _notes(
+    snapshot: Snapshot,
+    flows: Sequence[FlowResult],
+    ports: Sequence[PortResult],
+    *,
+    interrupted: bool,
+) -> Iterator[str]:
     if interrupted:
         yield "stopped by the user"
     for worker in snapshot.workers:
@@ -193,8 +262,8 @@ def _notes(snapshot: Snapshot, ports: Sequence[PortResult], *, interrupted: bool
                 f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over "
                 f"0.1 ms, {1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
             )
-    for port in ports:
-        yield from _port_notes(port)
-    yield from _balance_note(ports)
-    if any(port.plan.tx_lcores and port.intended_fps is None for port in ports):
+    yield from _shared((flow.plan.title, text) for flow in flows for text in _flow_notes(flow))
+    yield from _shared((port.plan.title, text) for port in ports for text in _port_notes(port))
+    yield from _balance_note(flows, ports)
+    if any(flow.plan.unpaced for flow in flows):
         yield "no rate was asked for: the offered load is what the device took"

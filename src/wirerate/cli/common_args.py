@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that every command which runs a plan has, spelt alike. Text in, checked settings out.
+
+`add_ports` and `add_run` add them to a command's parser, `run_settings` reads what came of it.
+Nothing here starts or opens anything; what a device can do is checked by the engine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from wirerate.errors import PlanError
+from wirerate.plan.document import dump_document
+from wirerate.plan.eal_args import parse_eal_args
+from wirerate.plan.lcore_map import parse_maps
+from wirerate.plan.program import BURST_MAX
+from wirerate.plan.run_settings import CPU_SAVER_DEFAULT_NS, CPU_SAVER_MAX_NS, RunSettings
+from wirerate.units import (
+    FRAME_SIZE_JUMBO,
+    format_duration_ns,
+    parse_duration_ns,
+    parse_line_rate,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Collection
+
+    from wirerate.plan.eal_args import EalRequest
+
+BURST_DEFAULT = 32
+MBUFS_DEFAULT = 8192
+MBUFS_MAX = 1 << 20
+"""pktperf stops at 131,072, too few for 100G ports with many queues; this is some 2.3 GB a port."""
+DESCRIPTORS_MAX = 65535
+PERIOD_MIN_NS = 10_000_000
+PERIOD_MAX_NS = 3_600_000_000_000
+
+LCORE_MAPS_HELP = """\
+lcore maps, RX:TX.PORT, where PORT counts the {ports} from 0:
+  2-5:6-9.0        lcores 2-5 receive and 6-9 transmit on port 0, a queue for each
+  2-5.0            lcores 2-5 do both
+  [2,4:6-7].0      lists; brackets are optional
+  1:2.0/3:4.1      two maps in one -m
+  :2.0/1:.1        port 0 only transmits, port 1 only receives
+"""
+
+EXIT_CODES_HELP = """\
+exit codes:
+  0 measured, 2 wrong {what}, 3 the host is not ready (see wirerate doctor), 4 the engine died
+"""
+
+
+def add_ports(group: argparse._ArgumentGroup) -> None:
+    """Options about ports, lcores and queues."""
+    add = group.add_argument
+    add(
+        "-m",
+        "--map",
+        action="append",
+        default=[],
+        metavar="MAP",
+        dest="maps",
+        help="lcores of a port, RX:TX.PORT; repeatable (default: chosen)",
+    )
+    add(
+        "--line-rate",
+        type=parse_line_rate,
+        metavar="BPS",
+        dest="line_rate_bps",
+        help="line rate to assume, 10G say, for devices without a real line",
+    )
+    add(
+        "-b",
+        "--burst-count",
+        type=whole("burst", 1, BURST_MAX),
+        default=BURST_DEFAULT,
+        metavar="N",
+        dest="burst",
+        help=f"frames of a burst, 1-{BURST_MAX} (default %(default)s)",
+    )
+    add(
+        "-d",
+        "--descriptors",
+        type=_descriptors,
+        default=(0, 0),
+        metavar="RX/TX",
+        help="descriptors of each queue; one number stands for both "
+        "(default 1024/1024, fitted to what the device takes)",
+    )
+    add(
+        "-M",
+        "--mbuf-count",
+        type=whole("mbufs", 1, MBUFS_MAX),
+        default=MBUFS_DEFAULT,
+        metavar="N",
+        dest="mbufs",
+        help=f"receive mbufs of a port, 1-{MBUFS_MAX} (default %(default)s)",
+    )
+    add(
+        "-j",
+        "--jumbo",
+        action="store_true",
+        help=f"open ports for frames up to {FRAME_SIZE_JUMBO} octets whatever size they send; "
+        "sending large frames needs no -j",
+    )
+    add(
+        "--cpu-saver",
+        nargs="?",
+        type=_cpu_saver_ns,
+        const=CPU_SAVER_DEFAULT_NS,
+        default=0,
+        metavar="TIME",
+        dest="cpu_saver_ns",
+        help="lcores sleep so long when nothing is due "
+        f"({format_duration_ns(CPU_SAVER_DEFAULT_NS)} without TIME, at most "
+        f"{format_duration_ns(CPU_SAVER_MAX_NS)}): less CPU, frames leave in bursts "
+        "(default: never)",
+    )
+
+
+def add_run(group: argparse._ArgumentGroup) -> None:
+    """Options about how long, and what is printed."""
+    add = group.add_argument
+    add(
+        "-T",
+        "--timeout",
+        type=_period_ns,
+        default="1",
+        metavar="SECS",
+        dest="period_ns",
+        help="time between two statistics, 10ms to 1h (default 1)",
+    )
+    add(
+        "--duration",
+        type=parse_duration_ns,
+        metavar="TIME",
+        dest="duration_ns",
+        help="stop sending after 5, 5s, 500ms, 2m (default: on Ctrl-C)",
+    )
+    add("--json", action="store_true", help="print JSON instead of text")
+    add("-v", "--verbose", action="store_true", help="tell more of what is done")
+
+
+def add_show_plan(group: argparse._ArgumentGroup) -> None:
+    """The option that prints the plan instead of running it."""
+    group.add_argument(
+        "--show-plan", action="store_true", help="print the plan instead of running it"
+    )
+
+
+def eal_request(args: argparse.Namespace) -> EalRequest:
+    """What stood before ``--``; main has left its words in ``eal_tokens``. Raises PlanError."""
+    return parse_eal_args(args.eal_tokens)
+
+
+def run_settings(
+    args: argparse.Namespace,
+    eal: EalRequest,
+    ports: int,
+    usable_lcores: Collection[int] | None = None,
+) -> RunSettings:
+    """Check what the parser read; ``ports`` is how many there are for maps to name.
+
+    ``usable_lcores`` replaces the CPUs of this process where EAL's ``-l`` names none. Raises
+    PlanError.
+    """
+    lcores = _lcores(eal, os.sched_getaffinity(0) if usable_lcores is None else usable_lcores)
+    return RunSettings(
+        eal=eal,
+        lcores=lcores,
+        lcore_map=parse_maps(args.maps, ports, lcores) if args.maps else None,
+        burst=args.burst,
+        line_rate_bps=args.line_rate_bps,
+        rx_descriptors=args.descriptors[0],
+        tx_descriptors=args.descriptors[1],
+        mbufs=args.mbufs,
+        jumbo=args.jumbo,
+        period_ns=args.period_ns,
+        duration_ns=args.duration_ns,
+        cpu_saver_ns=args.cpu_saver_ns,
+        verbose=args.verbose,
+        json=args.json,
+    )
+
+
+def plan_text(
+    document: dict[str, Any],
+    args: argparse.Namespace,
+    eal: EalRequest,
+    *,
+    with_duration: bool = True,
+) -> str:
+    """The plan for --show-plan, below two lines that say how to run it in the same way.
+
+    ``with_duration`` False: the plan itself has what --duration asked for.
+    """
+    words = _machine_words(args)
+    if with_duration and args.duration_ns is not None:
+        words += ["--duration", f"{args.duration_ns / 1000:.17g}us"]
+    eal_words = list(eal.passthrough)
+    if eal.lcores is not None:
+        eal_words += ["-l", ",".join(map(str, eal.lcores)), "--main-lcore", str(eal.main_lcore)]
+    command = ["wirerate", "run", *([*eal_words, "--"] if eal_words else []), "PLAN", *words]
+    return (
+        "# What this is: an OTG plan. Put it into a file, PLAN, to run it in the same way:\n"
+        f"# {shlex.join(command)}\n{dump_document(document)}"
+    )
+
+
+def _machine_words(args: argparse.Namespace) -> list[str]:
+    """The options of `add_ports` that differ from their defaults, as words of a command line."""
+    words: list[str] = []
+    for text in args.maps:
+        words += ["-m", text]
+    if args.line_rate_bps is not None:
+        words += ["--line-rate", str(args.line_rate_bps)]
+    if args.burst != BURST_DEFAULT:
+        words += ["-b", str(args.burst)]
+    if args.descriptors != (0, 0):
+        words += ["-d", "{}/{}".format(*args.descriptors)]
+    if args.mbufs != MBUFS_DEFAULT:
+        words += ["-M", str(args.mbufs)]
+    if args.jumbo:
+        words.append("-j")
+    if args.cpu_saver_ns:
+        words.append(f"--cpu-saver={args.cpu_saver_ns / 1000:.17g}us")
+    return words
+
+
+def _lcores(eal: EalRequest, usable: Collection[int]) -> tuple[int, ...]:
+    """The lcores that maps may use: EAL's, else all of the process."""
+    lcores = tuple(sorted(usable)) if eal.lcores is None else eal.lcores
+    absent = sorted(set(lcores) - set(usable))
+    if absent:
+        raise PlanError(
+            f"EAL lcore {absent[0]}: this process may not use CPU {absent[0]}, only "
+            f"{', '.join(str(cpu) for cpu in sorted(usable))}; correct -l (or --lcores, -c)"
+        )
+    return lcores
+
+
+def whole(what: str, low: int, high: int) -> Callable[[str], int]:
+    """Make a reader of whole numbers in a range."""
+
+    def read(text: str) -> int:
+        digits = text.strip()
+        if re.fullmatch(r"[0-9]{1,30}", digits) is None or not low <= int(digits) <= high:
+            raise PlanError(f"{what} {text!r}: give a whole number, {low:,} to {high:,}")
+        return int(digits)
+
+    return read
+
+
+_one_side = whole("descriptors", 1, DESCRIPTORS_MAX)
+
+
+def _descriptors(text: str) -> tuple[int, int]:
+    sides = [_one_side(side) for side in text.split("/")]
+    if len(sides) > 2:
+        raise PlanError(f"descriptors {text!r}: give RX/TX, as in 1024/1024, or one number")
+    return sides[0], sides[-1]
+
+
+def _period_ns(text: str) -> int:
+    period_ns = parse_duration_ns(text)
+    if not PERIOD_MIN_NS <= period_ns <= PERIOD_MAX_NS:
+        raise PlanError(f"statistics period {text!r}: not between 10ms and 1h")
+    return period_ns
+
+
+def _cpu_saver_ns(text: str) -> int:
+    try:
+        sleep_ns = parse_duration_ns(text)
+    except PlanError as error:
+        raise PlanError(
+            f"--cpu-saver {text!r}: not a time; write --cpu-saver=1ms, or put --cpu-saver last"
+        ) from error
+    if sleep_ns > CPU_SAVER_MAX_NS:
+        raise PlanError(
+            f"--cpu-saver {text!r}: more than {format_duration_ns(CPU_SAVER_MAX_NS)}; frames that "
+            "are due would not be sent in time"
+        )
+    return sleep_ns

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run a plan, whichever command it came from: set up, one trial, results, verdict, report.
+
+What is shown is the View's; what happens is the same for `run`, `perf` and `replay`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wirerate.engine.eal import choose_memory, eal_arguments
+from wirerate.engine.process import Engine
+from wirerate.engine.run_dir import lcores_in_use
+from wirerate.engine.scan import scan_trace
+from wirerate.errors import EngineRefusedError, ExitCode, PlanError
+from wirerate.host.numa import cpu_nodes, pci_node
+from wirerate.host.ports import check_port
+from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
+from wirerate.plan.lcore_map import LcoreMap, choose_map
+from wirerate.plan.pools import memory_octets
+from wirerate.plan.program import (
+    fit_map,
+    make_program,
+    named_refusal,
+    plan_flow,
+    plan_ports,
+    port_params,
+    stream_name,
+    uses_of,
+)
+from wirerate.report.screen import open_screen
+from wirerate.report.view import Setup
+from wirerate.trial.cpu import cpu_use
+from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.session import Session
+from wirerate.trial.trial import Trial
+from wirerate.trial.verdict import Ending, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from wirerate.plan.model import Flow, Plan
+    from wirerate.plan.run_settings import RunSettings
+    from wirerate.report.view import View
+
+_NS_PER_S = 1_000_000_000
+_ANY_LINE_BPS = 10**14
+"""Stands for a line that is not known yet: every rate that a plan may ask for fits on it."""
+
+
+def execute(plan: Plan, settings: RunSettings, view: View) -> int:
+    """Run a plan and report; 0 whenever something was measured, 4 when the engine died.
+
+    Raises PlanError, HostSetupError and EngineError for what keeps it from starting.
+    """
+    if not plan.ports:
+        raise PlanError("ports: the plan has none; add one with a name and a location")
+    run = _Run(plan, settings, view, _scan_traces(plan), _lcore_map(plan, settings))
+    drafts = run.compiled([settings.line_rate_bps or _ANY_LINE_BPS] * len(plan.ports))
+    need = memory_octets(plan, settings, run.lcore_map, drafts)
+    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    if not settings.json:
+        setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts))
+        print(view.setup(setup), flush=True)
+    used = [plan.ports[entry.port].location for entry in run.lcore_map.ports]
+    for entry, location in zip(run.lcore_map.ports, used, strict=True):
+        check_port(entry.port, location, max(len(entry.rx), len(entry.tx)))
+    lcores = run.lcore_map.lcores
+    words = eal_arguments(used, lcores, memory, settings.eal.passthrough)
+    if settings.verbose:
+        print("EAL arguments:", " ".join(words), file=sys.stderr)
+    with Engine(words, lcores) as engine:
+        return run.measure(engine, [flow.frame_size_max for flow in drafts])
+
+
+def _scan_traces(plan: Plan) -> dict[Path, Mapping[str, Any]]:
+    """What is in each capture file, read once whoever sends it."""
+    files = dict.fromkeys(flow.trace.file for flow in plan.flows if flow.trace is not None)
+    return {file: scan_trace(file) for file in files}
+
+
+def _lcore_map(plan: Plan, settings: RunSettings) -> LcoreMap:
+    """The user's map, or a choice; warns of lcores on which another run polls."""
+    busy = lcores_in_use()
+    if settings.lcore_map is not None:
+        lcore_map = fit_map(plan, settings.lcore_map)
+    else:
+        idle = [lcore for lcore in settings.lcores if lcore not in busy]
+        lcore_map = choose_map(
+            [pci_node(port.location) for port in plan.ports],
+            idle if len(idle) > 1 else settings.lcores,
+            cpu_nodes(),
+            control=settings.eal.main_lcore,
+            uses=uses_of(plan),
+        )
+    shared = sorted(busy.intersection(lcore_map.lcores))
+    if shared:
+        lcores = ", ".join(str(lcore) for lcore in shared)
+        _warn(f"another run polls on lcore {lcores} too")
+    return lcore_map
+
+
+def _notes(flows: Sequence[CompiledFlow]) -> tuple[str, ...]:
+    """What compiling had to say, each thing once."""
+    return tuple(dict.fromkeys(note for flow in flows for note in flow.notes))
+
+
+def _warn(text: str) -> None:
+    print(f"wirerate: warning: {text}", file=sys.stderr)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A plan that is being run; ``scans`` are those of its capture files."""
+
+    plan: Plan
+    settings: RunSettings
+    view: View
+    scans: Mapping[Path, Mapping[str, Any]]
+    lcore_map: LcoreMap
+
+    def compiled(
+        self, line_rates: Sequence[int | None], macs: Mapping[int, str] | None = None
+    ) -> list[CompiledFlow]:
+        """All flows, for the line rate [bit/s] of each of the plan's ports, and their addresses."""
+        indices = {port.name: index for index, port in enumerate(self.plan.ports)}
+        compiled = []
+        for number, flow in enumerate(self.plan.flows):
+            port = indices[flow.tx_port]
+            facts = PortFacts(port, (macs or {}).get(port), line_rates[port])
+            compiled.append(compile_flow(flow, stream_name(number), facts, self._scan(flow)))
+        return compiled
+
+    def _scan(self, flow: Flow) -> Mapping[str, Any] | None:
+        return None if flow.trace is None else self.scans[flow.trace.file]
+
+    def _title(self, port: int) -> str:
+        return self.view.port_title(port, self.plan.ports[port])
+
+    def measure(self, engine: Engine, sizes: Sequence[int]) -> int:
+        """One trial with an engine that has just started; ``sizes`` are the flows' largest."""
+        about = engine.call("engine.info")
+        with self._refusals_named():
+            params = port_params(self.plan, self.settings, self.lcore_map, sizes)
+            opened = engine.call("ports.open", {"ports": params})["ports"]
+        self._tell(engine, about, opened)
+        session, compiled = self._session(about, opened)
+        program = make_program(self.plan, self.settings, self.lcore_map, compiled)
+        with self._refusals_named():
+            counters = engine.load(program)
+        period_s = self.settings.period_ns / _NS_PER_S
+        trial = Trial(engine, counters, self.settings.duration_ns, period_s)
+        with _stopping(trial):
+            self._watch(trial, session)
+        return self._report(trial, session)
+
+    @contextmanager
+    def _refusals_named(self) -> Iterator[None]:
+        """The engine's refusals in the words of the plan."""
+        try:
+            yield
+        except EngineRefusedError as error:
+            titles = [self._title(index) for index in range(len(self.plan.ports))]
+            raise named_refusal(error, self.plan, self.lcore_map, titles) from error
+
+    def _tell(
+        self, engine: Engine, about: Mapping[str, Any], opened: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Links that are down, and with -v all there is to know."""
+        for entry, info in zip(self.lcore_map.ports, opened, strict=True):
+            if not info["link_up"]:
+                where = f"{self._title(entry.port)} ({info['location']})"
+                _warn(f"{where}: the link is down, or no peer has come yet")
+        if not self.settings.verbose:
+            return
+        print(
+            f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
+            f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, log {engine.log_path}",
+            file=sys.stderr,
+        )
+        for info in opened:
+            print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
+
+    def _session(
+        self, about: Mapping[str, Any], opened: Sequence[Mapping[str, Any]]
+    ) -> tuple[Session, list[CompiledFlow]]:
+        """Settle what had to wait for open ports: line rates, their addresses, frames/s.
+
+        NICs send from their own address, virtual ports from a made-up one: the same in every run.
+        """
+        plan = self.plan
+        ports = plan_ports(plan, self.settings, self.lcore_map, opened, self._title)
+        infos = {info["name"]: info for info in opened}
+        line_rates: list[int | None] = [None] * len(plan.ports)
+        macs = {}
+        for port in ports:
+            line_rates[port.index] = port.line_rate_bps
+            if plan.ports[port.index].location.needs_pci:
+                macs[port.index] = infos[port.name]["mac"]
+        compiled = self.compiled(line_rates, macs)
+        indices = {port.name: index for index, port in enumerate(plan.ports)}
+        flows = tuple(
+            plan_flow(
+                number, self.view.flow_title(number, flow.flow), indices[flow.flow.tx_port], flow
+            )
+            for number, flow in enumerate(compiled)
+        )
+        notes = _notes(compiled)
+        return Session(plan, self.settings, ports, flows, infos, about, notes), compiled
+
+    def _watch(self, trial: Trial, session: Session) -> None:
+        """Show progress; a run shorter than a period shows its one block at the end."""
+        before = None
+        with open_screen(quiet=self.settings.json) as screen:
+            for number, now in enumerate(trial.watch()):
+                screen.show(self.view.tick(session, now, before, number))
+                before = now
+            if trial.final is not None and before is None:
+                screen.show(self.view.tick(session, trial.final, None, 0))
+
+    def _report(self, trial: Trial, session: Session) -> int:
+        result = _result(trial, session)
+        if self.settings.json:
+            print(json.dumps(self.view.document(result), indent=2), flush=True)
+        else:
+            print(self.view.summary(result), flush=True)
+        if trial.death is None:
+            return ExitCode.PASS
+        print(f"wirerate: error: {trial.death}", file=sys.stderr)
+        return ExitCode.ENGINE_DIED
+
+
+def _result(trial: Trial, session: Session) -> RunResult:
+    final = trial.final
+    assert final is not None
+    flows = flow_results(final, session.flows)
+    ports = port_results(final, session.ports, session.flows)
+    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns)
+    verdict = judge(final, flows, ports, ending, session.notes)
+    return RunResult(session, flows, ports, verdict, final, cpu_use(trial.began, trial.sent))
+
+
+@contextmanager
+def _stopping(trial: Trial) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the trial in good order instead of this process."""
+
+    def stop(_number: int, _frame: object) -> None:
+        trial.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wirerate preview`: the frames of a plan into a capture file, as the engine would send them.
+
+The engine is started on ordinary pages, with a null port in place of each of the plan's: no NIC, no
+privilege and no hugepage is needed. It builds the same program as for sending.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.engine.eal import choose_memory, eal_arguments
+from wirerate.engine.process import Engine
+from wirerate.engine.scan import scan_trace
+from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
+from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
+from wirerate.plan.decode import decode_plan
+from wirerate.plan.document import load_document
+from wirerate.plan.eal_args import EalRequest
+from wirerate.plan.lcore_map import LcoreMap, PortLcores
+from wirerate.plan.location import parse_location
+from wirerate.plan.pools import memory_octets
+from wirerate.plan.program import make_program, named_refusal, port_params, stream_name
+from wirerate.plan.run_settings import RunSettings
+from wirerate.units import format_count, parse_line_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wirerate.plan.model import Plan
+
+FRAMES_DEFAULT = 1000
+FRAMES_MAX = 1 << 24
+"""What the engine writes (engine/config/config.h)."""
+_BURST = 32
+_NS_PER_S = 1_000_000_000
+
+EPILOG = """\
+examples:
+  wirerate preview plan.yaml -o plan.pcapng
+      the first 1,000 frames of all ports, an interface for each
+  wirerate preview plan.yaml -o p0.pcap --port p0 -n 100000
+  wirerate preview plan.yaml -n 10 -o - | tshark -r - -V
+      straight into a program that reads pcapng
+"""
+
+
+@dataclass(frozen=True)
+class _Output:
+    """Where the frames go: an absolute path, ``standard``: and from there to standard output."""
+
+    path: Path
+    pcapng: bool
+    standard: bool = False
+
+
+def add_parser(
+    subparsers: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> argparse.ArgumentParser:
+    """Add the command and what it runs."""
+    parser = subparsers.add_parser(
+        "preview",
+        help="write the frames of a plan to a capture file, as they would be sent",
+        description="Write the frames that a plan would send to a capture file, with the times at "
+        "which they would leave.\nNothing is sent, and no port of the plan is opened.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("plan", metavar="PLAN", help="the plan, YAML or JSON; - is standard input")
+    add(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="a file.pcapng (all ports) or file.pcap (one port); - is standard output, pcapng",
+    )
+    add(
+        "-n",
+        "--count",
+        type=_frames,
+        default=FRAMES_DEFAULT,
+        metavar="N",
+        dest="frames",
+        help=f"frames of all flows together, 1-{FRAMES_MAX:,} (default %(default)s)",
+    )
+    add("--port", metavar="NAME", help="only what this port of the plan sends")
+    add(
+        "--line-rate",
+        type=parse_line_rate,
+        metavar="BPS",
+        dest="line_rate_bps",
+        help="line rate to assume, 10G say, for rates in percent",
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _frames(text: str) -> int:
+    digits = text.strip()
+    if re.fullmatch(r"[0-9]{1,30}", digits) is None or not 1 <= int(digits) <= FRAMES_MAX:
+        raise PlanError(f"frames {text!r}: give a whole number, 1 to {FRAMES_MAX:,}")
+    return int(digits)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile the plan, let the engine write, say what was written. Always 0, or an exception."""
+    plan = _chosen(decode_plan(load_document(Path(args.plan)), base=_base(args.plan)), args.port)
+    senders = [port.name for port in plan.ports if any(f.tx_port == port.name for f in plan.flows)]
+    with _output(args.output, senders) as output:
+        done = _write(_in_place(plan), args, output)
+        about = "standard output" if output.standard else args.output
+        said = sys.stderr if output.standard else sys.stdout
+        print(f"{about}: {_written(done, output)}", file=said)
+        if output.standard:
+            with output.path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+    return 0
+
+
+def _base(plan: str) -> Path:
+    """The directory that files in the plan are relative to."""
+    return Path.cwd() if plan == "-" else Path(plan).absolute().parent
+
+
+def _chosen(plan: Plan, port: str | None) -> Plan:
+    """The plan, or what one port of it sends. Raises PlanError when that is nothing."""
+    flows = tuple(flow for flow in plan.flows if port in {None, flow.tx_port})
+    names = ", ".join(sorted({flow.tx_port for flow in plan.flows})) or "none"
+    if port is not None and not flows:
+        raise PlanError(f"--port {port!r}: no port of that name sends anything; senders: {names}")
+    if not flows:
+        raise PlanError("the plan has no flows, so there is nothing to preview; add one to flows")
+    return replace(plan, flows=flows)
+
+
+@contextmanager
+def _output(text: str, senders: list[str]) -> Iterator[_Output]:
+    """Check where the frames are to go; raises before anything is started."""
+    if text == "-":
+        if sys.stdout.isatty():
+            raise PlanError("-o -: standard output is a terminal; add a pipe, or name a file")
+        with tempfile.TemporaryDirectory(prefix="wirerate-preview-") as directory:
+            yield _Output(Path(directory) / "preview.pcapng", pcapng=True, standard=True)
+        return
+    path = Path(text).absolute()
+    if path.suffix not in {".pcap", ".pcapng"}:
+        raise PlanError(f"-o {text!r}: the name must end in .pcap or .pcapng, or be - for a pipe")
+    if path.suffix == ".pcap" and len(senders) > 1:
+        raise PlanError(
+            f"-o {text!r}: {len(senders)} ports send ({', '.join(senders)}), and a pcap file "
+            "cannot tell them apart; write .pcapng, or choose one with --port"
+        )
+    if path.exists() and not path.is_file():
+        raise PlanError(f"-o {text!r}: it is there and is no regular file; choose another name")
+    if not path.parent.is_dir():
+        raise PlanError(f"-o {text!r}: there is no directory {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise HostSetupError(
+            f"-o {text!r}: this user may not write into {path.parent}; choose another place"
+        )
+    yield _Output(path, pcapng=path.suffix == ".pcapng")
+
+
+def _in_place(plan: Plan) -> Plan:
+    """The plan with null ports in place of its own."""
+    ports = [
+        replace(port, location=parse_location(f"null:preview{index}"))
+        for index, port in enumerate(plan.ports)
+    ]
+    return replace(plan, ports=tuple(ports))
+
+
+def _compile(plan: Plan, line_rate_bps: int | None) -> list[CompiledFlow]:
+    """All flows, for ports that have no device: their addresses are made up."""
+    scans: dict[Path, Mapping[str, Any]] = {}
+    compiled = []
+    for number, flow in enumerate(plan.flows):
+        scan = None
+        if flow.trace is not None:
+            file = flow.trace.file
+            if file not in scans:
+                scans[file] = scan_trace(file)
+            scan = scans[file]
+        index = plan.port_index(flow.tx_port)
+        facts = PortFacts(index, None, line_rate_bps or plan.ports[index].speed_bps)
+        compiled.append(compile_flow(flow, stream_name(number), facts, scan))
+    return compiled
+
+
+def _settings(lcore: int, line_rate_bps: int | None) -> RunSettings:
+    return RunSettings(
+        eal=EalRequest(),
+        lcores=(lcore,),
+        lcore_map=None,
+        burst=_BURST,
+        line_rate_bps=line_rate_bps,
+        rx_descriptors=0,
+        tx_descriptors=0,
+        mbufs=0,
+        jumbo=False,
+        period_ns=_NS_PER_S,
+        duration_ns=None,
+        cpu_saver_ns=0,
+        verbose=False,
+        json=False,
+    )
+
+
+def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, Any]:
+    """Let the engine write the file; its reply, ``frames`` and ``octets`` with FCS."""
+    lcore = min(os.sched_getaffinity(0))
+    settings = _settings(lcore, args.line_rate_bps)
+    senders = sorted({plan.port_index(flow.tx_port) for flow in plan.flows})
+    lcore_map = LcoreMap(tuple(PortLcores(index, (), (lcore,)) for index in senders))
+    flows = _compile(plan, args.line_rate_bps)
+    for note in (note for flow in flows for note in flow.notes):
+        print(f"wirerate: note: {note}", file=sys.stderr)
+    need = memory_octets(plan, settings, lcore_map, flows)
+    memory = choose_memory(need, (), allow_hugepages=False)
+    locations = [plan.ports[index].location for index in senders]
+    sizes = [flow.frame_size_max for flow in flows]
+    ports = port_params(plan, settings, lcore_map, sizes)
+    program = make_program(plan, settings, lcore_map, flows)
+    where = {
+        "path": str(output.path),
+        "format": "pcapng" if output.pcapng else "pcap",
+        "frames": args.frames,
+    }
+    with Engine(eal_arguments(locations, [lcore], memory, ())) as engine:
+        try:
+            engine.call("ports.open", {"ports": ports})
+            return engine.call("program.preview", program | where)
+        except EngineRefusedError as error:
+            titles = [f"port {port.name}" for port in plan.ports]
+            raise named_refusal(error, plan, lcore_map, titles) from error
+
+
+def _written(done: Mapping[str, Any], output: _Output) -> str:
+    text = f"{format_count(done['frames'])} frames, {format_count(done['octets'])} octets with FCS"
+    if done["frames"] == 0:
+        return text
+    scan = scan_trace(output.path)
+    first, last = (f"{scan[key] / _NS_PER_S:.9f} s" for key in ("first_ns", "last_ns"))
+    return f"{text}; the first at {first}, the last at {last} after the start"

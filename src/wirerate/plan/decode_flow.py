@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One element of OTG's ``flows`` to a Flow; when it is sent is `wirerate.plan.decode_schedule`'s.
+
+Besides OTG a flow may have ``x-wirerate`` (docs/design/0003-plans.md): the frames of a capture file
+instead of a packet. Called by `wirerate.plan.decode`; pure, files are not opened.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.errors import PlanError
+from wirerate.plan.decode_schedule import decode_duration, decode_rate
+from wirerate.plan.headers import decode_header
+from wirerate.plan.model import Flow, Payload, Trace
+from wirerate.plan.reader import Reader, port_reference
+from wirerate.plan.sizes import decode_sizes
+from wirerate.units import FRAME_SIZE_MAX, frame_len_no_fcs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXTENSION = "x-wirerate"
+"""Key of what OTG cannot say."""
+
+SPEED_MIN = 1e-6
+SPEED_MAX = 1e6
+"""Range of a trace's ``speed``: times slower or faster than the file."""
+
+_PAYLOADS = ("fixed", "increment_byte", "decrement_byte", "increment_word", "decrement_word")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
+_HEX_WITH_COLONS = re.compile(r"[0-9a-fA-F]{2}(?::?[0-9a-fA-F]{2})*")
+_MEASURED = "{} yet: it comes with measurement"
+
+
+def decode_flow(
+    reader: Reader, port_names: Sequence[str], flow_names: dict[str, str], base: Path | None
+) -> Flow:
+    """Read a flow; ``flow_names`` (name to path) are those before it. Raises PlanError."""
+    name = reader.unique_name("name", flow_names)
+    tx_port, rx_ports = _decode_tx_rx(reader, port_names)
+    trace = _decode_extension(reader, base)
+    if trace is not None:
+        _check_trace_alone(reader)
+    reader.unsupported("egress_packet", "egress tracking")
+    _decode_metrics(reader.branch("metrics"))
+    flow = Flow(
+        name=name,
+        path=reader.path,
+        tx_port=tx_port,
+        rx_ports=rx_ports,
+        packet=() if trace else tuple(decode_header(part) for part in _packet(reader)),
+        trace=trace,
+        sizes=None if trace else decode_sizes(reader.branch("size")),
+        payload=_decode_payload(reader.branch("payload")),
+        rate=decode_rate(reader.branch("rate")),
+        duration=decode_duration(reader.branch("duration")),
+    )
+    if trace is not None and trace.speed is not None:
+        _check_own_times(reader, flow)
+    reader.done()
+    return flow
+
+
+def _decode_tx_rx(reader: Reader, names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    reader.raw("tx_rx")
+    tx_rx = reader.branch("tx_rx")
+    if tx_rx.choice(("port", "device"), "port") == "device":
+        tx_rx.fail("device", "device flows are not supported yet; use tx_rx.port")
+    port = tx_rx.branch("port")
+    tx_port = port_reference(port.raw("tx_name"), port.place("tx_name"), names)
+    rx_ports = [
+        port_reference(value, f"{port.place('rx_names')}[{index}]", names)
+        for index, value in enumerate(port.sequence("rx_names"))
+    ]
+    for index, name in enumerate(rx_ports):
+        if name in rx_ports[:index]:
+            port.fail(f"rx_names[{index}]", f"port {name} is there twice; keep one of them")
+    if "rx_name" in port and rx_ports:
+        port.fail("rx_name", "rx_names are there too; keep those")
+    if "rx_name" in port:
+        rx_ports = [port_reference(port.raw("rx_name"), port.place("rx_name"), names)]
+    port.raw("rx_name", None)
+    port.done()
+    tx_rx.done()
+    return tx_port, tuple(rx_ports)
+
+
+def _packet(reader: Reader) -> list[Reader]:
+    """Return the headers; OTG puts one Ethernet header where there is none."""
+    parts = reader.children("packet")
+    return parts or [Reader({"choice": "ethernet"}, f"{reader.place('packet')}[0]")]
+
+
+def _decode_payload(reader: Reader) -> Payload:
+    kind: Any = reader.choice(_PAYLOADS, "fixed")
+    pattern, repeat = b"\x00", True
+    for other in _PAYLOADS[1:]:
+        if other in reader:
+            reader.fail(other, f"it is a word, not a key; write choice: {other}")
+    if kind == "fixed":
+        fixed = reader.branch("fixed")
+        text = fixed.text("pattern", "00")
+        if _HEX.fullmatch(text) is None or len(text) > 2 * FRAME_SIZE_MAX:
+            fixed.fail(
+                "pattern",
+                f"it is not 1 to {FRAME_SIZE_MAX} octets of two hexadecimal digits each, such as "
+                "'00ff'",
+            )
+        pattern, repeat = bytes.fromhex(text), fixed.boolean("repeat", default=True)
+        fixed.done()
+    reader.done()
+    return Payload(kind, pattern, repeat)
+
+
+def _decode_metrics(reader: Reader) -> None:
+    reader.boolean("enable", default=False)
+    reader.off("loss", _MEASURED.format("loss of single flows"))
+    reader.off("timestamps", _MEASURED.format("timestamps"))
+    reader.unsupported("rx_tx_ratio", _MEASURED.format("expected loss"))
+    latency = reader.branch("latency")
+    latency.off("enable", _MEASURED.format("latency"))
+    latency.one_of("mode", ("store_forward", "cut_through"), "store_forward")
+    latency.done()
+    tags = reader.branch("predefined_metric_tags")
+    tags.off("rx_name", _MEASURED.format("figures by receiving port"))
+    tags.done()
+    reader.done()
+
+
+def _decode_extension(reader: Reader, base: Path | None) -> Trace | None:
+    extension = reader.child(EXTENSION)
+    if extension is None:
+        return None
+    trace = extension.child("trace")
+    extension.done()
+    return None if trace is None else _decode_trace(trace, base)
+
+
+def _decode_trace(reader: Reader, base: Path | None) -> Trace:
+    file = reader.text("file")
+    if not file or "\0" in file:
+        reader.fail("file", "it is not the name of a file")
+    trace = Trace(
+        file=Path(file) if base is None else base / file,
+        speed=reader.number("speed", SPEED_MIN, SPEED_MAX, None),
+        overwrite=tuple(_decode_overwrite(part) for part in reader.children("overwrite")),
+        strict=reader.boolean("strict", default=False),
+    )
+    reader.done()
+    return trace
+
+
+def _decode_overwrite(reader: Reader) -> tuple[int, bytes]:
+    longest = frame_len_no_fcs(FRAME_SIZE_MAX)
+    offset = reader.integer("offset", 0, longest - 1)
+    text = reader.text("octets")
+    if _HEX_WITH_COLONS.fullmatch(text) is None:
+        reader.fail("octets", "they are not octets of two hexadecimal digits, such as '02:57:52'")
+    octets = bytes.fromhex(text.replace(":", ""))
+    if offset + len(octets) > longest:
+        reader.fail("octets", f"they end behind octet {longest}, where the longest frame does")
+    reader.done()
+    return offset, octets
+
+
+def _check_trace_alone(reader: Reader) -> None:
+    for key in ("packet", "size", "payload"):
+        if key in reader and reader.raw(key) not in ([], {}):
+            reader.fail(
+                key, f"{EXTENSION}.trace says what the frames are; leave out one of the two"
+            )
+        reader.raw(key, None)
+
+
+def _check_own_times(reader: Reader, flow: Flow) -> None:
+    """Refuse what contradicts a trace that is sent at its own times."""
+    if "rate" in reader:
+        raise PlanError(
+            f"{reader.place('rate')}: the trace is sent at its own times; leave out the rate or "
+            f"{EXTENSION}.trace.speed"
+        )
+    if flow.duration.burst is not None:
+        raise PlanError(
+            f"{reader.place('duration')}.burst: the trace is sent at its own times; leave out the "
+            f"bursts or {EXTENSION}.trace.speed"
+        )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much memory the ready frames of a flow take in the engine, the most that it can be.
+
+The engine asks EAL for memory before it knows any frame, so the commands add this up over all flows
+first. The figures are those of engine/program: a ring of ready frames for each queue, long enough
+for a burst, and for whole periods where the frames repeat soon. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from wirerate.units import frame_len_no_fcs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wirerate.plan.compile import CompiledFlow
+
+_CACHE_LINE = 64
+#: Beside the frame: the pool's object header 64, struct rte_mbuf 128, headroom 128.
+_MBUF_OCTETS = 320
+#: Frames that repeat within so many are rendered once, before the start (0002, STREAM).
+_READY_PERIOD_MAX = 8192
+#: Else so many frames are in turn written and sent, and a further one for each length.
+_WALK_FRAMES = 16_384
+_RING_FRAMES_MIN = 64
+
+
+def flow_memory_octets(compiled: CompiledFlow, queues: int, burst: int) -> int:
+    """Octets that the frames of a flow take, sent over ``queues`` in bursts of ``burst``."""
+    least = max(burst, _RING_FRAMES_MIN)
+    if compiled.scan is not None:
+        return queues * _trace_octets(compiled.scan, least)
+    return queues * _ring_frames(compiled.stream, least) * _stride(compiled.frame_size_max)
+
+
+def _stride(frame_size: int) -> int:
+    """What one ready frame takes."""
+    return _MBUF_OCTETS + -(-frame_len_no_fcs(frame_size) // _CACHE_LINE) * _CACHE_LINE
+
+
+def _ring_frames(stream: Mapping[str, Any], least: int) -> int:
+    """Frames of one queue's ring; a part of the stream never has a longer period than the whole."""
+    lengths = max(len(stream["lengths"]), 1)
+    period = math.lcm(lengths, *(_count(field) for field in stream["fields"]))
+    if period > _READY_PERIOD_MAX:
+        return max(_WALK_FRAMES, least) + lengths
+    return -(-least // period) * period
+
+
+def _count(field: Mapping[str, Any]) -> int:
+    """Frames after which a FIELD starts again."""
+    if "values" in field:
+        return len(field["values"])
+    count: int = field["random"]["count"] if "random" in field else field["count"]
+    return count
+
+
+def _trace_octets(scan: Mapping[str, Any], least: int) -> int:
+    """A trace as it is; a short one is repeated until a burst finds enough of it."""
+    octets: int = scan["memory_octets"]
+    frames: int = scan["frames"]
+    whole = -(-(_RING_FRAMES_MIN + least) // frames)
+    return octets * max(whole, 1)

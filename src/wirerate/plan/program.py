@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a plan and a map of lcores to what the engine is told: which queue sends which flow.
+
+Two steps, because rates in percent need the line rate that only an open port knows: `port_params`
+before, `make_program` after. Both as docs/design/0002-engine-interface.md says. The engine knows
+port number i of the plan as ``p<i>`` and flow number i as ``s<i>``. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wirerate.errors import EngineRefusedError, PlanError
+from wirerate.plan.lcore_map import LcoreMap, PortLcores
+from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY, format_engineering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from wirerate.plan.compile import CompiledFlow
+    from wirerate.plan.lcore_map import Direction
+    from wirerate.plan.model import Flow, Plan
+    from wirerate.plan.run_settings import RunSettings
+
+BURST_MAX = 512
+_HEADER_AND_FCS_OCTETS = 18
+"""Of Ethernet, around what the MTU counts."""
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class PortPlan:
+    """What one open port is to do.
+
+    ``index`` is its place in the plan, ``name`` the engine's name, ``title`` what messages call it.
+    ``line_rate_bps`` None = no line.
+    """
+
+    index: int
+    name: str
+    title: str
+    location: str
+    rx_lcores: tuple[int, ...]
+    tx_lcores: tuple[int, ...]
+    line_rate_bps: int | None
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """What one flow is to do, as far as results are judged by it.
+
+    ``name`` is the engine's name of its stream, ``label`` the plan's name of the flow, ``port`` the
+    place of its port in the plan. ``intended_fps`` is the mean over bursts and the gaps between
+    them; None = as fast as the device takes frames, or ``traced``: at a trace's own times.
+    ``frames``, ``duration_ns`` None = no such end; ``burst_frames`` 1 = evenly spaced.
+    ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it.
+    """
+
+    index: int
+    name: str
+    title: str
+    label: str
+    port: int
+    intended_fps: float | None
+    mean_size: float
+    frames: int | None = None
+    duration_ns: int | None = None
+    delay_ns: int = 0
+    burst_frames: int = 1
+    traced: bool = False
+    expected: bool = True
+
+    @property
+    def unpaced(self) -> bool:
+        """Nothing is due at any time."""
+        return self.intended_fps is None and not self.traced
+
+
+def port_name(index: int) -> str:
+    """The engine's name of port number ``index``."""
+    return f"p{index}"
+
+
+def stream_name(index: int) -> str:
+    """The engine's name of flow number ``index``."""
+    return f"s{index}"
+
+
+def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
+    """The directions in which each port is used.
+
+    It transmits when it has flows, and receives when a flow names it as a receiver or when it has
+    nothing to send: what else would it be there for?
+    """
+    uses = []
+    for port in plan.ports:
+        found: set[Direction] = set()
+        if any(flow.tx_port == port.name for flow in plan.flows):
+            found.add("tx")
+        if not found or any(port.name in flow.rx_ports for flow in plan.flows):
+            found.add("rx")
+        uses.append(frozenset(found))
+    return tuple(uses)
+
+
+def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
+    """The map that the user gave, without Tx queues that would have nothing to send.
+
+    Raises PlanError where a flow has nobody to send it.
+    """
+    ports = []
+    for entry in lcore_map.ports:
+        flows = _flows_of(plan, entry.port)
+        fitted = PortLcores(entry.port, entry.rx, entry.tx[: _queues(flows, len(entry.tx))])
+        if fitted.rx or fitted.tx:
+            ports.append(fitted)
+    sending = {entry.port for entry in ports if entry.tx}
+    for flow in plan.flows:
+        index = plan.port_index(flow.tx_port)
+        if index not in sending:
+            raise PlanError(
+                f"{flow.path}.tx_rx: port {flow.tx_port} sends it, but the lcore map {lcore_map} "
+                f"has no lcore to transmit on port {index}; add :LCORE.{index}"
+            )
+    return LcoreMap(tuple(ports))
+
+
+def _flows_of(plan: Plan, port: int) -> list[Flow]:
+    return [flow for flow in plan.flows if flow.tx_port == plan.ports[port].name]
+
+
+def _queues(flows: Sequence[Flow], offered: int) -> int:
+    """How many of the Tx queues that a port may have are of use to its flows."""
+    if any(flow.duration.burst is None and flow.trace is None for flow in flows):
+        return offered
+    return min(len(flows), offered)
+
+
+def port_params(
+    plan: Plan, settings: RunSettings, lcore_map: LcoreMap, sizes: Sequence[int]
+) -> list[dict[str, Any]]:
+    """PORT objects for the mapped ports, in order of the map.
+
+    ``sizes``: the largest frame of each flow [octets, with FCS].
+    """
+    return [
+        {
+            "name": port_name(entry.port),
+            "location": plan.ports[entry.port].location.text,
+            "rx_queues": len(entry.rx),
+            "tx_queues": len(entry.tx),
+            "rx_descriptors": settings.rx_descriptors,
+            "tx_descriptors": settings.tx_descriptors,
+            "mbufs": settings.mbufs,
+            "frame_size_max": frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo),
+            "promiscuous": plan.ports[entry.port].promiscuous,
+        }
+        for entry in lcore_map.ports
+    ]
+
+
+def frame_size_max(plan: Plan, port: int, sizes: Sequence[int], *, jumbo: bool = False) -> int:
+    """The largest frame that a port is opened for [octets, with FCS].
+
+    That of all flows that it sends or is to receive; at least what its MTU asks for, else that of
+    ordinary Ethernet. Raises PlanError where the MTU is too small for a flow.
+    """
+    own = plan.ports[port]
+    least = FRAME_SIZE_JUMBO if jumbo else FRAME_SIZE_ORDINARY
+    if own.mtu is not None:
+        least = own.mtu + _HEADER_AND_FCS_OCTETS
+    for flow, size in zip(plan.flows, sizes, strict=True):
+        if own.name != flow.tx_port and own.name not in flow.rx_ports:
+            continue
+        if own.mtu is not None and size > least + _tags_octets(flow):
+            raise PlanError(
+                f"{flow.path}.size: frames of {size} octets, but port {own.name} has an MTU of "
+                f"{own.mtu} ({least} octets with FCS); raise layer1's mtu, or lower the size"
+            )
+        least = max(least, size) if own.mtu is None else least
+    return least
+
+
+def _tags_octets(flow: Flow) -> int:
+    """VLAN tags, which an MTU does not count."""
+    return 4 * sum(header.kind == "vlan" for header in flow.packet)
+
+
+def named_refusal(
+    error: EngineRefusedError, plan: Plan, lcore_map: LcoreMap, titles: Sequence[str]
+) -> EngineRefusedError:
+    """The engine's refusal of a port or stream in the user's words.
+
+    ``titles`` are those of the plan's ports. A port is named with its map, a stream by its flow.
+    """
+    path = error.path or ""
+    text = str(error).removeprefix(f"{path}: ")
+    port = re.match(r"ports\[(\d+)\](\.\w+)?", path)
+    stream = re.match(r"streams\[(\d+)\]", path)
+    if port is not None:
+        entry = lcore_map.ports[int(port[1])]
+        if port[2] in {".rx_queues", ".tx_queues"}:
+            text = f"{text} {entry.text}"
+        text = f"{titles[entry.port]}: {text}"
+    elif stream is not None:
+        flow = plan.flows[int(stream[1])]
+        text = f"{flow.path} ({flow.name}): {text}"
+    else:
+        return error
+    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
+
+
+def plan_ports(
+    plan: Plan,
+    settings: RunSettings,
+    lcore_map: LcoreMap,
+    infos: Sequence[Mapping[str, Any]],
+    title: Callable[[int], str],
+) -> tuple[PortPlan, ...]:
+    """Settle the line rate of each open port (same order as the map).
+
+    --line-rate is stronger than the device's, and that than what layer1 says. Raises PlanError when
+    the plan asks for another speed than the link has.
+    """
+    plans = []
+    for entry, info in zip(lcore_map.ports, infos, strict=True):
+        port = plan.ports[entry.port]
+        linked = info["link_speed_bps"]
+        if port.speed_bps is not None and linked is not None and port.speed_bps != linked:
+            raise PlanError(
+                f"{port.path}: layer1 asks port {port.name} for "
+                f"{format_engineering(port.speed_bps, 'bit/s')}, but its link has "
+                f"{format_engineering(linked, 'bit/s')}; correct the plan, or the link"
+            )
+        plans.append(
+            PortPlan(
+                index=entry.port,
+                name=port_name(entry.port),
+                title=title(entry.port),
+                location=port.location.text,
+                rx_lcores=entry.rx,
+                tx_lcores=entry.tx,
+                line_rate_bps=settings.line_rate_bps or linked or port.speed_bps,
+            )
+        )
+    return tuple(plans)
+
+
+def plan_flow(index: int, title: str, port: int, compiled: CompiledFlow) -> FlowPlan:
+    """What a compiled flow is to do; number ``index`` of the plan, sent by port number ``port``."""
+    stream = compiled.stream
+    burst = stream.get("burst")
+    trace = stream.get("trace")
+    return FlowPlan(
+        index=index,
+        name=stream["name"],
+        title=title,
+        label=compiled.flow.name,
+        port=port,
+        intended_fps=mean_fps(stream["fps"], burst),
+        mean_size=float(compiled.mean_size),
+        frames=stream.get("frames"),
+        duration_ns=stream.get("duration_ns"),
+        delay_ns=stream.get("delay_ns", 0),
+        burst_frames=1 if burst is None else burst["frames"],
+        traced=trace is not None and trace.get("speed") is not None,
+        expected=bool(compiled.flow.rx_ports),
+    )
+
+
+def mean_fps(fps: float | None, burst: Mapping[str, Any] | None) -> float | None:
+    """Frames per second over bursts and the gaps between them."""
+    if fps is None or burst is None:
+        return fps
+    frames: int = burst["frames"]
+    gap_ns: float = burst["gap_ns"]
+    return frames / (frames / fps + gap_ns / _NS_PER_S)
+
+
+def make_program(
+    plan: Plan, settings: RunSettings, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]
+) -> dict[str, Any]:
+    """Params of `program.load`; ``flows`` are the plan's, in order, by the names of `stream_name`.
+
+    A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
+    fewer, each queue sends its share of every flow, except of those that have an order to keep: a
+    trace, and bursts.
+    """
+    shares = {
+        entry.port: _shares(plan, entry.port, len(entry.tx), flows) for entry in lcore_map.ports
+    }
+    workers = []
+    for lcore in lcore_map.lcores:
+        tasks = []
+        for task in lcore_map.of_lcore(lcore):
+            queue = {"kind": task.direction, "port": port_name(task.port), "queue": task.queue}
+            if task.direction == "rx":
+                # As pktperf: receive up to twice what is sent, so that receiving keeps up.
+                tasks.append(queue | {"burst": min(BURST_MAX, 2 * settings.burst)})
+                continue
+            queue["burst"] = settings.burst
+            tasks += [queue | share for share in shares[task.port][task.queue]]
+        if tasks:
+            workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
+    return {"workers": workers, "streams": [flow.stream for flow in flows]}
+
+
+def queues_of(plan: Plan, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]) -> list[int]:
+    """How many Tx queues send each flow."""
+    counts: Counter[str] = Counter()
+    for entry in lcore_map.ports:
+        for queue in _shares(plan, entry.port, len(entry.tx), flows):
+            counts.update(share["stream"] for share in queue)
+    return [counts[flow.stream["name"]] for flow in flows]
+
+
+def _shares(
+    plan: Plan, port: int, queues: int, flows: Sequence[CompiledFlow]
+) -> list[list[dict[str, Any]]]:
+    """The shares of streams that each Tx queue of a port sends."""
+    shares: list[list[dict[str, Any]]] = [[] for _ in range(queues)]
+    name = plan.ports[port].name
+    own = [flow for flow in flows if flow.flow.tx_port == name]
+    for number, flow in enumerate(own):
+        stream = flow.stream["name"]
+        if len(own) < queues and flow.splittable and flow.flow.trace is None:
+            for part in range(queues):
+                shares[part].append({"stream": stream, "part": part, "parts": queues})
+        else:
+            shares[number % queues].append({"stream": stream, "part": 0, "parts": 1})
+    return shares

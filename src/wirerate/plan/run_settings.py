@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the machine is told beside the plan: lcores, queues' sizes, how long, what to print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wirerate.plan.eal_args import EalRequest
+    from wirerate.plan.lcore_map import LcoreMap
+
+CPU_SAVER_DEFAULT_NS = 1_000_000
+CPU_SAVER_MAX_NS = 5_000_000
+"""Half of the time after which a frame that was due counts as unsent."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Options of every command that runs a plan; checked as far as that goes without a device.
+
+    ``lcores`` are the ones that maps may use, ``lcore_map`` is None when wirerate is to choose.
+    ``line_rate_bps`` None = what the device reports. ``rx_descriptors`` and ``tx_descriptors`` 0 =
+    1024, fitted to the device; ``mbufs`` are the receive mbufs of a port. ``jumbo``: ports are
+    opened for 9,618 octets at least. ``period_ns`` lies between two tables, ``duration_ns`` None =
+    until all flows have ended or somebody interrupts. ``cpu_saver_ns`` is how long a worker sleeps
+    when nothing is due, 0 = never.
+    """
+
+    eal: EalRequest
+    lcores: tuple[int, ...]
+    lcore_map: LcoreMap | None
+    burst: int
+    line_rate_bps: int | None
+    rx_descriptors: int
+    tx_descriptors: int
+    mbufs: int
+    jumbo: bool
+    period_ns: int
+    duration_ns: int | None
+    cpu_saver_ns: int
+    verbose: bool
+    json: bool

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the JSON documents of several commands have in common."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wirerate.units import l1_bps, l2_bps
+
+if TYPE_CHECKING:
+    from wirerate.trial.result import Percentiles, RunResult
+    from wirerate.trial.snapshot import Device, Port
+    from wirerate.trial.verdict import Verdict
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """Valid or not, and why."""
+    return {
+        "valid": verdict.valid,
+        "reasons": list(verdict.reasons),
+        "notes": list(verdict.notes),
+    }
+
+
+def engine_document(result: RunResult) -> dict[str, Any]:
+    """The engine and what it took."""
+    engine = result.session.about
+    return {
+        "version": engine["version"],
+        "dpdk": engine["dpdk"],
+        "transmit_link": engine["transmit"],
+        "hugepages": engine["hugepages"],
+        "tsc_hz": result.final.tsc_hz,
+        "cpu_ns": result.final.cpu_ns,
+        "resident_max_octets": result.final.resident_max_octets,
+    }
+
+
+def queues_document(port: Port) -> dict[str, Any]:
+    """What each queue did, a Tx queue for all its flows together."""
+    sent: dict[int, dict[str, int]] = {}
+    for task in port.tx:
+        queue = sent.setdefault(
+            task.queue,
+            {
+                "queue": task.queue,
+                "lcore": task.lcore,
+                "frames": 0,
+                "octets": 0,
+                "frames_unsent": 0,
+            },
+        )
+        queue["frames"] += task.frames
+        queue["octets"] += task.octets
+        queue["frames_unsent"] += task.frames_unsent
+    received = [
+        {
+            "queue": queue.queue,
+            "lcore": queue.lcore,
+            "frames": queue.frames,
+            "octets": queue.octets,
+        }
+        for queue in port.rx
+    ]
+    return {"tx_queues": list(sent.values()), "rx_queues": received}
+
+
+def device_document(device: Device) -> dict[str, Any]:
+    """The device's own counters, but for octets: some count the FCS, some do not."""
+    words = asdict(device)
+    return {word: words[word] for word in words if word not in {"ibytes", "obytes"}}
+
+
+def lateness_document(late: Percentiles, hz: int) -> dict[str, float | None]:
+    """Lateness of the first frame of each burst [ns]."""
+    to_ns = 1e9 / hz
+    return {
+        "p50": None if late.p50 is None else late.p50 * to_ns,
+        "p99": None if late.p99 is None else late.p99 * to_ns,
+        "max": None if late.p50 is None or late.maximum is None else late.maximum * to_ns,
+    }
+
+
+def load_document(fps: float | None, frame_size: float) -> dict[str, float] | None:
+    """A load in frames/s and bit/s of both layers; ``frame_size`` may be a mean."""
+    if fps is None:
+        return None
+    return {"fps": fps, "l1_bps": l1_bps(fps, frame_size), "l2_bps": l2_bps(fps, frame_size)}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines that the reports of several commands have in common. Pure text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wirerate.units import format_engineering, l1_bps, l2_bps
+
+if TYPE_CHECKING:
+    from wirerate.report.view import Setup
+    from wirerate.trial.result import RunResult
+    from wirerate.trial.verdict import Verdict
+
+_GIGA = 1e9
+_WHOLE_FPS = 1000.0
+_SHORT_S = 0.1
+_REASONS_SHOWN = 20
+
+
+def map_line(setup: Setup) -> str:
+    """The lcore map and the memory, in a line."""
+    chosen = "" if setup.settings.lcore_map else " (chosen; -m sets it)"
+    return f"Lcore map: {setup.lcore_map}{chosen}. Memory: {setup.memory.text}."
+
+
+def engine_lines(result: RunResult) -> list[str]:
+    """What the engine took of the machine; with --cpu-saver in detail."""
+    final = result.final
+    lines = [
+        (
+            f"  engine          {final.cpu_ns / _GIGA:.2f} s of CPU time, "
+            f"{final.resident_max_octets / (1 << 20):.0f} MiB resident at most"
+        )
+    ]
+    if result.session.settings.cpu_saver_ns and result.cpu.share is not None:
+        busy = "".join(
+            f", lcore {lcore} busy {100 * share:.1f} %" for lcore, share in result.cpu.busy
+        )
+        lines.append(
+            f"  CPU             {100 * result.cpu.share:.1f} % of one core by getrusage{busy}"
+        )
+    return lines
+
+
+def load_text(fps: float | None, frame_size: float) -> str:
+    """A load in frames/s and in bits/s of both layers; ``frame_size`` may be a mean."""
+    if fps is None:
+        return "-"
+    number = f"{fps:,.0f}" if fps >= _WHOLE_FPS else f"{fps:.4g}"
+    return (
+        f"{number} frames/s = {format_engineering(l1_bps(fps, frame_size), 'bit/s')} at L1, "
+        f"{format_engineering(l2_bps(fps, frame_size), 'bit/s')} at L2"
+    )
+
+
+def seconds_text(seconds: float) -> str:
+    """A time with three decimals."""
+    return f"{seconds:.3f} s" if seconds >= _SHORT_S else f"{1000 * seconds:.3f} ms"
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """The verdict, its reasons (not thousands of them) and notes."""
+    lines = [f"Verdict: {verdict}"]
+    lines += [f"  - {reason}" for reason in verdict.reasons[:_REASONS_SHOWN]]
+    more = len(verdict.reasons) - _REASONS_SHOWN
+    if more > 0:
+        lines.append(f"  - and {more:,} more reasons: --json has all")
+    return lines + [f"  note: {note}" for note in verdict.notes]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `wirerate run` shows: a row per flow and per port as it runs, then a summary. Pure text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wirerate.report.parts_text import (
+    engine_lines,
+    load_text,
+    map_line,
+    seconds_text,
+    verdict_lines,
+)
+from wirerate.units import LINE_OVERHEAD_OCTETS, format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from wirerate.report.view import Setup
+    from wirerate.trial.result import FlowResult, PortResult, RunResult
+    from wirerate.trial.session import Session
+    from wirerate.trial.snapshot import Port, RxQueue, Snapshot, TxQueue
+
+FLOWS_SHOWN = 20
+"""More flows than this are not shown live, but for the worst of them."""
+WORST_SHOWN = 10
+SUMMARY_FLOWS = 50
+_NAME = 20
+_MEGA = 1e6
+_FLOW_HEAD = (
+    f"{'Flow':<{_NAME}} {'port':<{_NAME}} {'Tx frames/s':>14} {'Mbit/s L1':>12} {'sent':>16} "
+    f"{'unsent':>12}"
+)
+_PORT_HEAD = (
+    f"{'Port':<{_NAME}} {'Tx frames/s':>14} {'Mbit/s L1':>12} {'Rx frames/s':>14} "
+    f"{'Mbit/s L1':>12} {'received':>16} {'missed':>10}"
+)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Frames, octets (with FCS) and frames unsent."""
+
+    frames: int = 0
+    octets: int = 0
+    unsent: int = 0
+
+    def __sub__(self, other: _Counted) -> _Counted:
+        return _Counted(
+            self.frames - other.frames, self.octets - other.octets, self.unsent - other.unsent
+        )
+
+    def rates(self, seconds: float) -> str:
+        """Frames/s and Mbit/s of line, in two columns."""
+        bits = 8 * (self.octets + LINE_OVERHEAD_OCTETS * self.frames)
+        return f"{round(self.frames / seconds):>14,} {bits / seconds / _MEGA:>12,.2f}"
+
+
+_NONE = _Counted()
+
+
+def setup_text(setup: Setup) -> str:
+    """The ports, how many flows, the map and the memory, before the start."""
+    mapped = {entry.port for entry in setup.lcore_map.ports}
+    lines = []
+    for index, port in enumerate(setup.plan.ports):
+        flows = sum(flow.tx_port == port.name for flow in setup.plan.flows)
+        does = f"{flows:,} flow{'' if flows == 1 else 's'}" if flows else "sends nothing"
+        what = does if index in mapped else "not mapped: left alone"
+        lines.append(f"Port {index}: {port.name}, {port.location}, {what}")
+    lines.append(map_line(setup))
+    lines += [f"Note: {note}" for note in setup.notes]
+    return "\n".join([*lines, ""])
+
+
+def table(session: Session, now: Snapshot, before: Snapshot | None) -> str:
+    """Rates between two snapshots (since the start when before is None), counts since the start."""
+    seconds = now.seconds_since(before)
+    lines = []
+    if session.flows:
+        lines += [*_flow_rows(session, now, before, seconds), ""]
+    lines.append(_PORT_HEAD)
+    for plan in session.ports:
+        port = now.port(plan.name)
+        earlier = None if before is None else before.port(plan.name)
+        name = session.plan.ports[plan.index].name
+        tx = _since(port, earlier, lambda of: of.tx).rates(seconds)
+        rx = _since(port, earlier, lambda of: of.rx).rates(seconds)
+        missed = port.device.imissed + port.device.rx_nombuf
+        lines.append(f"{_short(name)} {tx} {rx} {port.rx_frames:>16,} {missed:>10,}")
+    return "\n".join(lines)
+
+
+def _flow_rows(
+    session: Session, now: Snapshot, before: Snapshot | None, seconds: float
+) -> Iterator[str]:
+    counted = _by_stream(now)
+    earlier = {} if before is None else _by_stream(before)
+    flows: Sequence[int] = range(len(session.flows))
+    head = _FLOW_HEAD
+    if len(flows) > FLOWS_SHOWN:
+        unsent = {flow.index: counted[flow.name].unsent for flow in session.flows}
+        flows = sorted(flows, key=lambda index: -unsent[index])[:WORST_SHOWN]
+        yield f"{len(session.flows):,} flows; those with the most unsent frames:"
+    yield head
+    for index in flows:
+        flow = session.flows[index]
+        own = counted[flow.name]
+        recent = own - earlier.get(flow.name, _NONE)
+        port = session.plan.ports[flow.port].name
+        yield (
+            f"{_short(flow.label)} {_short(port)} {recent.rates(seconds)} {own.frames:>16,} "
+            f"{own.unsent:>12,}"
+        )
+
+
+def _by_stream(snapshot: Snapshot) -> dict[str, _Counted]:
+    queues: dict[str, list[TxQueue]] = defaultdict(list)
+    for port in snapshot.ports:
+        for queue in port.tx:
+            queues[queue.stream].append(queue)
+    found: dict[str, _Counted] = defaultdict(_Counted)
+    found.update((stream, _counted(own)) for stream, own in queues.items())
+    return found
+
+
+def _counted(queues: Iterable[TxQueue | RxQueue]) -> _Counted:
+    frames = octets = unsent = 0
+    for queue in queues:
+        frames += queue.frames
+        octets += queue.octets
+        unsent += getattr(queue, "frames_unsent", 0)
+    return _Counted(frames, octets, unsent)
+
+
+def _since(
+    now: Port, before: Port | None, of: Callable[[Port], Sequence[TxQueue] | Sequence[RxQueue]]
+) -> _Counted:
+    return _counted(of(now)) - (_NONE if before is None else _counted(of(before)))
+
+
+def _short(name: str) -> str:
+    """A name in its column; the end of a long one tells names apart as often as its start."""
+    if len(name) > _NAME:
+        half = _NAME // 2
+        name = f"{name[: half - 1]}…{name[len(name) - half :]}"
+    return f"{name:<{_NAME}}"
+
+
+def summary(result: RunResult) -> str:
+    """Each flow and port in RFC terms, what the run took, and whether to believe it."""
+    lines = ["Summary"]
+    flows: Sequence[FlowResult] = result.flows
+    if len(flows) > SUMMARY_FLOWS:
+        flows = sorted(flows, key=lambda flow: -flow.tx_frames_unsent)[:SUMMARY_FLOWS]
+    for flow in flows:
+        lines += _flow_lines(flow, result.final.tsc_hz)
+    more = len(result.flows) - len(flows)
+    if more:
+        lines.append(f"  and {more:,} more flows with fewer unsent frames: --json has all")
+    for port in result.ports:
+        lines += _port_lines(port, result.session.plan.ports[port.plan.index].name)
+    return "\n".join([*lines, *engine_lines(result), *verdict_lines(result.verdict)])
+
+
+def _flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
+    plan = flow.plan
+    size = mean_size(flow)
+    if plan.traced:
+        intended = "at the trace's own times"
+    elif plan.unpaced:
+        intended = "as fast as the device takes frames"
+    else:
+        intended = load_text(plan.intended_fps, plan.mean_size)
+    yield f"  {plan.title}: {size:,.6g} octets per frame"
+    yield f"    intended load {intended}"
+    yield f"    offered load  {load_text(flow.offered_fps, size)}"
+    yield (
+        f"    sent          {format_count(flow.tx_frames)} frames in "
+        f"{seconds_text(flow.seconds)}, unsent {format_count(flow.tx_frames_unsent)}"
+    )
+    late = flow.lateness_cycles
+    if late.p50 is not None and late.p99 is not None and late.maximum is not None:
+        to_us = 1e6 / hz
+        yield (
+            f"    pacing error  {late.p50 * to_us:.2f} us p50, {late.p99 * to_us:.2f} us p99, "
+            f"{late.maximum * to_us:.2f} us max (first frame of each burst)"
+        )
+
+
+def mean_size(flow: FlowResult) -> float:
+    """Octets per frame, with FCS, of what was sent; of what was to be sent if nothing was."""
+    return flow.tx_octets / flow.tx_frames if flow.tx_frames else flow.plan.mean_size
+
+
+def _port_lines(port: PortResult, name: str) -> Iterator[str]:
+    counts = []
+    if port.plan.tx_lcores:
+        counts.append(f"sent {format_count(port.tx_frames)}")
+    if port.plan.rx_lcores:
+        counts.append(f"received {format_count(port.rx_frames)}")
+    yield f"  port {name} ({port.plan.location}): {', '.join(counts)} frames"
+    if port.forwarding_fps is not None:
+        size = port.rx_octets / port.rx_frames
+        yield f"    forwarding rate {load_text(port.forwarding_fps, size)}"

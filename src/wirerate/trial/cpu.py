@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much CPU a trial took: what the kernel counted, and what the workers were busy with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wirerate.trial.snapshot import Snapshot
+
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class CpuUse:
+    """CPU time of the engine's process while frames were sent.
+
+    ``share`` is that by getrusage over the time, 1.0 = one core; None when the time was too short
+    to be measured (it is read every 100 ms). ``busy`` is, for each lcore, the share of time spent
+    in calls that sent or received something.
+    """
+
+    share: float | None
+    busy: tuple[tuple[int, float], ...]
+
+
+def cpu_use(began: Snapshot | None, sent: Snapshot | None) -> CpuUse:
+    """What lies between two looks; nothing is known without both."""
+    if began is None or sent is None:
+        return CpuUse(None, ())
+    wall_ns = (sent.heartbeat_tsc - began.heartbeat_tsc) * _NS_PER_S / sent.tsc_hz
+    share = (sent.cpu_ns - began.cpu_ns) / wall_ns if wall_ns > 0 else None
+    elapsed = max(1, sent.now_tsc - began.now_tsc)
+    busy = _busy_cycles(sent)
+    busy.subtract(_busy_cycles(began))
+    return CpuUse(share, tuple((lcore, cycles / elapsed) for lcore, cycles in sorted(busy.items())))
+
+
+def _busy_cycles(snapshot: Snapshot) -> Counter[int]:
+    """Cycles of useful calls by lcore."""
+    busy: Counter[int] = Counter()
+    for port in snapshot.ports:
+        for task in port.tx:
+            busy[task.lcore] += task.busy_cycles
+        for queue in port.rx:
+            busy[queue.lcore] += queue.busy_cycles
+    return busy
