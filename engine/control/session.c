@@ -133,14 +133,14 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 }
 
 static int
-create_program(struct session *session, const struct program_config *config, struct program **out,
-	       struct error *err)
+create_program(struct session *session, const struct program_config *config, uint64_t hz,
+	       struct program **out, struct error *err)
 {
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/counters-%u", session->run_dir, ++session->programs);
 	return program_create(out, config, session->ports, session->port_count, session->programs,
-			      path, err);
+			      path, hz, err);
 }
 
 static json_t *
@@ -156,7 +156,7 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	}
 	if (config_decode_program(params, &config, err) != 0)
 		return NULL;
-	code = create_program(session, &config, &program, err);
+	code = create_program(session, &config, rte_get_tsc_hz(), &program, err);
 	config_free_program(&config);
 	if (code != 0)
 		return NULL;
@@ -181,7 +181,7 @@ preview(struct session *session, const json_t *params, struct error *err)
 
 	if (config_decode_preview(params, &program_config, &config, err) != 0)
 		return NULL;
-	code = create_program(session, &program_config, &program, err);
+	code = create_program(session, &program_config, PREVIEW_HZ, &program, err);
 	if (code == 0)
 		code = program_preview(program, &config, &counts, err);
 	program_destroy(program);

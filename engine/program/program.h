@@ -31,15 +31,17 @@ struct program {
 	uint32_t port_count;
 	struct port_counters **port_counters; /* port_count of them */
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
+	uint64_t hz;                          /* of the clock that schedules count */
 	bool running;
 };
 
 /*
- * `number` makes names unique within the session; counters_path is where the segment goes. Errors name the path in the
+ * `number` makes names unique within the session; counters_path is where the segment goes. `hz` is the TSC's for a
+ * program that is to run. Errors name the path in the
  * parameters: unknown port or lcore, queue not configured, frame above the port's frame_size_max, no memory.
  */
 int program_create(struct program **out, const struct program_config *config, struct port *ports,
-		   uint32_t port_count, uint32_t number, const char *counters_path,
+		   uint32_t port_count, uint32_t number, const char *counters_path, uint64_t hz,
 		   struct error *err);
 
 /* Launch the workers: they receive at once and send when program_start() says so. */

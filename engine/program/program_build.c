@@ -193,6 +193,7 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 		.mbufs = frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
 		.counters = segment_block(program->segment, block),
 		.sleep_ns = sleep_ns,
+		.hz = program->hz,
 		.socket = socket,
 	};
 	int code = tx_task_build(task, &parts, err);
@@ -224,9 +225,9 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 
 	worker->lcore = config->lcore;
 	worker->traffic = &build->program->traffic;
-	worker->stall_cycles = cycles_of_ns(STALL_NS, rte_get_tsc_hz());
-	worker->sleep_cycles = cycles_of_ns(config->sleep_ns, rte_get_tsc_hz());
-	worker->ns_per_cycle = (double)NS_PER_SECOND / (double)rte_get_tsc_hz();
+	worker->stall_cycles = cycles_of_ns(STALL_NS, build->program->hz);
+	worker->sleep_cycles = cycles_of_ns(config->sleep_ns, build->program->hz);
+	worker->ns_per_cycle = (double)NS_PER_SECOND / (double)build->program->hz;
 	worker->counters = segment_block(build->program->segment, build->block_of_worker[w]);
 	worker->tx = rte_zmalloc_socket("tx tasks", slots * sizeof(worker->tx[0]), COUNTERS_ALIGN,
 					socket);
@@ -289,7 +290,8 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 
 int
 program_create(struct program **out, const struct program_config *config, struct port *ports,
-	       uint32_t port_count, uint32_t number, const char *counters_path, struct error *err)
+	       uint32_t port_count, uint32_t number, const char *counters_path, uint64_t hz,
+	       struct error *err)
 {
 	struct build build = {.config = config};
 	int code = program_check(config, ports, port_count, err);
@@ -301,14 +303,15 @@ program_create(struct program **out, const struct program_config *config, struct
 	build.block_of_task = calloc(count_tasks(config), sizeof(build.block_of_task[0]));
 	build.block_of_worker = calloc(config->n_workers, sizeof(build.block_of_worker[0]));
 	build.block_of_port = calloc(port_count, sizeof(build.block_of_port[0]));
+	if (build.program != NULL)
+		build.program->hz = hz;
 	if (build.program == NULL || build.program->workers == NULL ||
 	    build.program->port_counters == NULL || build.program->pools == NULL ||
 	    build.mbufs_used == NULL || build.block_of_task == NULL ||
 	    build.block_of_worker == NULL || build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
-		code = segment_create(&build.program->segment, counters_path, rte_get_tsc_hz(),
-				      err);
+		code = segment_create(&build.program->segment, counters_path, hz, err);
 	if (code == 0)
 		code = build_all(&build, number, err);
 	frame_sources_free(build.sources, config);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program/program_preview.h"
 
-#include <rte_cycles.h>
-
-#include "base/units.h"
 #include "trace/trace_writer.h"
 #include "worker/tx_schedule.h"
 
@@ -66,7 +63,7 @@ static void
 write_frames(struct program *program, struct trace_writer *writer, uint64_t frames,
 	     struct preview_counts *counts)
 {
-	double ns_per_cycle = (double)NS_PER_SECOND / (double)rte_get_tsc_hz();
+	const uint64_t cycles_per_ns = PREVIEW_HZ / NS_PER_SECOND;
 
 	while (counts->frames < frames) {
 		uint64_t due;
@@ -77,7 +74,7 @@ write_frames(struct program *program, struct trace_writer *writer, uint64_t fram
 			break;
 		mbuf = take_frame(task);
 		trace_writer_add(
-			writer, port_of(program, task), (uint64_t)((double)due * ns_per_cycle),
+			writer, port_of(program, task), (due + cycles_per_ns / 2) / cycles_per_ns,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 		counts->frames++;
 		counts->octets += rte_pktmbuf_data_len(mbuf) + FCS_OCTETS;

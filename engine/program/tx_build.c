@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include <rte_cycles.h>
 #include <rte_malloc.h>
 
 #include "base/units.h"
@@ -21,11 +20,11 @@ tx_ring_shape(const struct frame_source *source, const struct task_config *confi
 
 /* The times of a whole lap of this part: frames part, part + parts, … until they begin anew. */
 static int
-set_times(struct tx_task *task, const struct tx_parts *parts, uint64_t hz, struct error *err)
+set_times(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 {
 	const struct trace_frames *trace = parts->source.trace;
 	double speed = parts->source.stream->trace.speed;
-	double cycles_per_ns = (double)hz / NS_PER_SECOND / speed;
+	double cycles_per_ns = (double)parts->hz / NS_PER_SECOND / speed;
 	uint64_t span_ns = trace->times_ns[trace->count - 1], lap_ns, *times;
 
 	/* The pause from the last frame to the first is the mean interval; a single frame has a lap of a second. */
@@ -52,10 +51,11 @@ set_times(struct tx_task *task, const struct tx_parts *parts, uint64_t hz, struc
 }
 
 static int
-set_rate(struct tx_task *task, const struct tx_parts *parts, uint64_t hz, struct error *err)
+set_rate(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 {
 	const struct stream_config *stream = parts->source.stream;
 	const struct task_config *config = parts->config;
+	uint64_t hz = parts->hz;
 
 	if (!pacing_init(&task->pacing, stream->fps, config->part, config->parts, hz))
 		return error_set(err, -EINVAL, NULL,
@@ -79,7 +79,7 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 {
 	const struct stream_config *stream = parts->source.stream;
 	const struct task_config *config = parts->config;
-	uint64_t hz = rte_get_tsc_hz();
+	uint64_t hz = parts->hz;
 	bool timed = parts->source.trace != NULL && stream->trace.has_speed;
 
 	task->limit = !stream->has_frames
@@ -98,8 +98,8 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 		task->pause_cycles_max = cycles_of_ns(parts->sleep_ns, hz);
 	}
 	if (timed)
-		return set_times(task, parts, hz, err);
-	return stream->has_fps ? set_rate(task, parts, hz, err) : 0;
+		return set_times(task, parts, err);
+	return stream->has_fps ? set_rate(task, parts, err) : 0;
 }
 
 int

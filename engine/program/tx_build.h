@@ -16,6 +16,7 @@ struct tx_parts {
 	struct rte_mbuf **mbufs; /* for its ring, as frame_ring_octets() asked for them */
 	struct tx_counters *counters;
 	uint64_t sleep_ns; /* the worker's */
+	uint64_t hz;       /* of the clock that the schedule counts */
 	int socket;
 };
 

@@ -9,19 +9,10 @@
 
 #include <rte_byteorder.h>
 
+#include "worker/vectorized.h"
 #include "worker/worker.h"
 
 #define CHUNK 64u
-
-/* GCC chooses among versions of a function when the program is loaded; sanitizers are not up by then. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-	!defined(__SANITIZE_ADDRESS__)
-#define VECTORIZED \
-	__attribute__((target_clones("arch=skylake-avx512", "avx2", "default"), optimize("O3"), \
-		       noinline))
-#else
-#define VECTORIZED
-#endif
 
 /*
  * For fields of 4 octets and less, which is nearly all, 32 bits do: they are twice as many to a vector. The last row of

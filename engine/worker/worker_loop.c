@@ -119,10 +119,13 @@ worker_loop(struct worker *worker, const uint32_t needs)
 	counter_set(&worker->counters->start_tsc, now);
 	counter_set(&worker->counters->state, TASK_ACTIVE);
 	while (likely(!atomic_load_explicit(&worker->quit, memory_order_relaxed))) {
+		uint64_t received = now;
+
 		if (needs & LOOP_RX) {
 			for (uint32_t i = 0; i < worker->rx_count; i++)
-				now = rx_task_poll(&worker->rx[i], now);
+				received = rx_task_poll(&worker->rx[i], received);
 		}
+		now = received;
 		if (needs & (LOOP_TX_PACED | LOOP_TX_UNPACED))
 			now = poll_tx(worker, now, needs);
 		if (now == before) /* nobody had anything to do, so nobody looked at the clock */
@@ -130,7 +133,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		counter_set(&worker->counters->now_tsc, now);
 		note_stall(worker, now - before);
 		note_gap(worker, now - before);
-		if (unlikely(worker->sleep_cycles != 0))
+		if (unlikely(worker->sleep_cycles != 0) && received == before)
 			now = worker_sleep(worker, now);
 		before = now;
 	}

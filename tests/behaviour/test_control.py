@@ -44,8 +44,8 @@ HOSTILE = {
     b'"params":{"duration_ns":-1}}\n',
     "huge number": b'{"jsonrpc":"2.0","id":1,"method":"traffic.start",'
     b'"params":{"duration_ns":1' + b"0" * 400 + b"}}\n",
-    "10 MiB": b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (10 << 20) + b'"}\n',
-    "10 MiB without an end": b"x" * (10 << 20),
+    "70 MiB": b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (70 << 20) + b'"}\n',
+    "70 MiB without an end": b"x" * (70 << 20),
     "an empty line": b"\n",
 }
 

@@ -306,7 +306,7 @@ def test_refusals(program, tmp_path):
     program.run("replay", file, "null:x", "null:x").refused("null:x", "twice")
     program.run("replay", file, "null:x", "--timing", "fast").refused("'fast'", "x2.5")
     program.run("replay", file, "null:x", "--timing", "x2", "--rate", "5%").refused("--rate")
-    program.run("replay", file, "null:x", "--loops", "2000000000").refused("loops", "--duration")
+    program.run("replay", file, "null:x", "--loops", "9" + 18 * "0").refused("loops", "--duration")
     program.run("replay", file, "null:x", "--rewrite-mac", "me").refused("'me'")
     program.run("replay", file, "eth0").refused("af_packet:eth0")
     program.run("replay").refused("FILE")

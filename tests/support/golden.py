@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,23 +19,29 @@ from support.read_captures import read_pcapng
 from wirerate.cli.main import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent.parent / "golden"
 PLANS = FOLDER / "plans"
 PCAPS = FOLDER / "pcaps"
 
 NS_PER_S = 10**9
+TIME_ERROR_NS = 1
+"""Scapy's side reckons exactly, the engine in tenths of a nanosecond."""
 FRAMES = 20
 """Frames of a golden file, unless said otherwise."""
 
 
+Due = Callable[[int], "Fraction | int"]
+"""When frame i of a flow is due [ns]."""
+
+
 @dataclass(frozen=True)
 class Sent:
-    """A frame, without FCS; the time is since the start of traffic."""
+    """A frame, without FCS; the time is since the start, the port counts those that send."""
 
     time_ns: int
-    port: str
+    port: int
     octets: bytes
 
 
@@ -62,17 +69,21 @@ REBUILT: dict[str, Golden] = {}
 """All that have registered, by name."""
 
 
-def every(fps: float | Fraction) -> Callable[[int], Fraction]:
+def every(fps: int | Fraction) -> Due:
     """When frame i of a flow of ``fps`` [frames/s] is due [ns]."""
     return lambda i: i * NS_PER_S / Fraction(fps)
+
+
+_USUAL = every(1000)
+"""OTG's rate where a plan has none, and that of most plans here."""
 
 
 def at_rate(
     make: Callable[[int], Any],
     frames: int,
     *,
-    port: str = "p0",
-    due: Callable[[int], Fraction | int] = every(1000),
+    port: int = 0,
+    due: Due = _USUAL,
 ) -> list[Sent]:
     """So many frames of one flow; ``make`` builds frame i."""
     return [Sent(round(due(i)), port, bytes(make(i))) for i in range(frames)]
@@ -83,7 +94,7 @@ def rebuilds(
     frames: int = FRAMES,
     *,
     asked: int | None = None,
-    due: Callable[[int], Fraction | int] = every(1000),
+    due: Due = _USUAL,
 ) -> Callable[[Callable[[int], Any]], Callable[[int], Any]]:
     """Register a function that builds frame i of a plan of one flow and port.
 
@@ -125,10 +136,7 @@ def preview(plan: Path, out: Path, frames: int) -> list[Sent]:
 
 def read(path: Path) -> list[Sent]:
     """The frames of a pcapng file, in its order."""
-    found = read_pcapng(path)
-    return [
-        Sent(time_ns, found.interfaces[index], octets) for index, time_ns, octets in found.frames
-    ]
+    return [Sent(time_ns, index, octets) for index, time_ns, octets in read_pcapng(path).frames]
 
 
 def differences(got: list[Sent], want: list[Sent]) -> Iterator[str]:
@@ -139,7 +147,7 @@ def differences(got: list[Sent], want: list[Sent]) -> Iterator[str]:
         place = f"frame {number}"
         if one.port != other.port:
             yield f"{place}: port {one.port} instead of {other.port}"
-        if abs(one.time_ns - other.time_ns) > 1:  # a time is rounded to ns in either place
+        if abs(one.time_ns - other.time_ns) > TIME_ERROR_NS:
             yield f"{place}: at {one.time_ns} ns instead of {other.time_ns} ns"
         if one.octets != other.octets:
             yield f"{place}: {_first_difference(one.octets, other.octets)}"

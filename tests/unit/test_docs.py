@@ -5,7 +5,7 @@ import argparse
 import itertools
 import re
 import shlex
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,11 @@ import pytest
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
-from wirerate.plan.model import Plan
+from wirerate.plan.location import parse_location
+from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
-from wirerate.report.perf_json import SCHEMA, document
+from wirerate.plan.replay_document import TraceFacts
+from wirerate.report import perf_json, replay_view, run_json
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results
 from wirerate.trial.session import Session
@@ -25,9 +27,12 @@ from wirerate.trial.verdict import Verdict
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 PERF = ROOT / "docs/perf.md"
+EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMES = (["run"], ["replay"], ["preview"])
+"""Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
 
@@ -69,7 +74,9 @@ def test_there_are_command_lines():
 
 @pytest.mark.parametrize(("page", "words"), COMMANDS, ids=id_of)
 def test_command_lines_are_understood(page, words):
-    del page
+    if words in NAMES:
+        assert f"`wirerate {words[0]}`" in page.read_text(), "a name in a sentence only"
+        return
     if "--help" in words or "--version" in words:
         with pytest.raises(SystemExit) as end:
             parse(words)
@@ -80,22 +87,36 @@ def test_command_lines_are_understood(page, words):
         perf_args.settings_from_args(args, LCORES)
 
 
-def perf_parser():
+def section_of(command, title):
+    """The text below a heading of a command's page."""
+    return (ROOT / f"docs/{command}.md").read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def options_of(command):
+    """All spellings of each option."""
     subparsers = next(
         action
-        for action in build_parser("perf")._actions
+        for action in build_parser(command)._actions
         if isinstance(action, argparse._SubParsersAction)
     )
-    return subparsers.choices["perf"]
+    return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-def test_every_option_of_perf_is_described():
-    section = PERF.read_text().split("\n## Options\n")[1].split("\n## ")[0]
-    described = set(re.findall(r"`(-[^` ]+)`", section))
-    options = {text for action in perf_parser()._actions for text in action.option_strings}
-    assert options - described == set()
-    own = {word for row in section.splitlines() for word in re.findall(r"^\| `(-[^`]+)`", row)}
-    assert own - options == set(), "described, but not there"
+@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview"])
+def test_every_option_is_described(command):
+    """A page with options of another one's may name one spelling of each."""
+    section = section_of(command, "Options")
+    described = {
+        span.split("=")[0].split("[")[0]
+        for row in re.findall(r"^\| (`-[^|]*) \|", section, re.MULTILINE)
+        for span in re.findall(r"`(-[^` ]+)", row)
+    }
+    options = options_of(command)
+    missing = [option for option in options if option and not option & described]
+    assert missing == ([{"-h", "--help"}] if command in {"replay", "preview"} else [])
+    assert described - set().union(*options) == set(), "described, but not there"
+    if command == "perf":
+        assert set().union(*options) - described == set(), "the page that others refer to"
 
 
 def test_every_location_kind_is_described():
@@ -110,8 +131,8 @@ def fake(kind, **given):
     return kind(**{field.name: 1 for field in fields(kind)} | given)
 
 
-def tiny_document():
-    """The document of one port that sent and received a frame, paced."""
+def tiny_result():
+    """One port that sent and received a frame, paced."""
     histogram = Histogram((0, 1, 0), 5)
     tx = fake(TxQueue, stream="s0", burst_cycles=histogram, lateness_cycles=histogram)
     port = Port("p0", (fake(RxQueue, frames=2, last_tsc=2),), (tx,), fake(Device))
@@ -120,18 +141,29 @@ def tiny_document():
     flow = fake(FlowPlan, name="s0", port=0, intended_fps=1.0)
     info = {"driver": "net_ring", "mac": "02:57:52:00:00:00"}
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
+    whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
     session = fake(
-        Session, plan=Plan((), ()), ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
+        Session, plan=whole, ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
     )
-    result = RunResult(
+    return RunResult(
         session,
         flow_results(final, [flow]),
         port_results(final, [plan], [flow]),
         Verdict(("a reason",), ("a note",)),
         final,
-        CpuUse(None, ()),
+        CpuUse(1.0, ((1, 1.0),)),
     )
-    return document(result, 64)
+
+
+def tiny_document(command):
+    """What the command prints of it with --json."""
+    result = tiny_result()
+    if command == "perf":
+        return perf_json.document(result, 64)
+    if command == "run":
+        return run_json.document(result)
+    facts = replace(fake(TraceFacts), format="pcap")
+    return replay_view.ReplayView(Path("trace.pcap"), facts, by_times=False).document(result)
 
 
 def paths(value, path=""):
@@ -152,12 +184,38 @@ def expanded(text):
     return {"".join(chosen) for chosen in itertools.product(*choices)}
 
 
-def test_the_json_document_is_described_field_by_field():
-    section = PERF.read_text().split("\n## The JSON document\n")[1].split("\n## ")[0]
+SCHEMAS = {
+    "perf": perf_json.SCHEMA,
+    "run": run_json.SCHEMA,
+    "replay": replay_view.SCHEMA,
+}
+WHOLE = {"replay": ("ports[].device", "total.lcores_busy")}
+"""Objects that a page describes as one."""
+
+
+def as_described(path, whole):
+    """The object that is described in place of the leaf, or the leaf."""
+    return next((name for name in whole if path.startswith(f"{name}.")), path)
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_the_json_document_is_described_field_by_field(command):
+    section = section_of(command, "The JSON document")
     rows = re.findall(r"^\| `([^`]+)`", section, re.MULTILINE)
     described = set().union(*map(expanded, rows))
-    assert described == set(paths(tiny_document()))
-    assert SCHEMA in section
+    leaves = paths(tiny_document(command))
+    assert described == {as_described(path, WHOLE.get(command, ())) for path in leaves}
+    assert SCHEMAS[command] in section
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_is_listed_and_its_commands_are_understood(path):
+    assert f"(examples/{path.name})" in (ROOT / "README.md").read_text()
+    shown = re.findall(r"^#   wirerate (.*?)(?:   .*)?$", path.read_text(), re.MULTILINE)
+    assert shown
+    for line in shown:
+        args = parse(shlex.split(line))
+        assert args.plan == f"examples/{path.name}"
 
 
 def anchors(page):

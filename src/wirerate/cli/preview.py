@@ -29,7 +29,13 @@ from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import parse_location
 from wirerate.plan.pools import memory_octets
-from wirerate.plan.program import make_program, named_refusal, port_params, stream_name
+from wirerate.plan.program import (
+    make_program,
+    named_refusal,
+    port_name,
+    port_params,
+    stream_name,
+)
 from wirerate.plan.run_settings import RunSettings
 from wirerate.units import format_count, parse_line_rate
 
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 FRAMES_DEFAULT = 1000
 FRAMES_MAX = 1 << 24
 """What the engine writes (engine/config/config.h)."""
+_NAME_OCTETS_MAX = 31  # of the engine (config_limits.h)
 _BURST = 32
 _NS_PER_S = 1_000_000_000
 
@@ -230,7 +237,7 @@ def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, A
     locations = [plan.ports[index].location for index in senders]
     sizes = [flow.frame_size_max for flow in flows]
     ports = port_params(plan, settings, lcore_map, sizes)
-    program = make_program(plan, settings, lcore_map, flows)
+    program = _named(make_program(plan, settings, lcore_map, flows), ports, plan)
     where = {
         "path": str(output.path),
         "format": "pcapng" if output.pcapng else "pcap",
@@ -243,6 +250,18 @@ def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, A
         except EngineRefusedError as error:
             titles = [f"port {port.name}" for port in plan.ports]
             raise named_refusal(error, plan, lcore_map, titles) from error
+
+
+def _named(program: dict[str, Any], ports: list[dict[str, Any]], plan: Plan) -> dict[str, Any]:
+    """The program with the plan's port names, where they fit the engine: a pcapng shows them."""
+    if any(len(port.name.encode()) > _NAME_OCTETS_MAX for port in plan.ports):
+        return program
+    names = {port_name(index): port.name for index, port in enumerate(plan.ports)}
+    for entry in ports:
+        entry["name"] = names[entry["name"]]
+    for task in (task for worker in program["workers"] for task in worker["tasks"]):
+        task["port"] = names[task["port"]]
+    return program
 
 
 def _written(done: Mapping[str, Any], output: _Output) -> str:

@@ -22,7 +22,11 @@ class ControlClient:
     def __init__(self, socket_path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_REPLY_TIMEOUT_S)
-        self._socket.connect(str(socket_path))
+        try:
+            self._socket.connect(str(socket_path))
+        except OSError:
+            self._socket.close()
+            raise
         self._replies = self._socket.makefile("rb")
         self._id = 0
 

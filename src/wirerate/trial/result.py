@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from wirerate.trial.snapshot import Device, Port, Snapshot, TxQueue
     from wirerate.trial.verdict import Verdict
 
+LATENESS_S = 0.010
+"""How late a frame may leave [s]; the engine gives up what is later (worker.h, TX_WINDOW_NS)."""
 _PERCENTS = (50.0, 99.0)
 _NS_PER_S = 1_000_000_000
 
@@ -167,7 +169,7 @@ def _flow_window(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) 
 
     From its start to the end of the run, or of its own duration; or, when it had a number of frames
     to send and has, the time they took: to the end of the last burst, or paced to the end of the
-    last frame's interval.
+    last frame's interval, within which a frame may be late as far as the engine lets it.
     """
     hz = snapshot.tsc_hz
     start = snapshot.start_tsc + plan.delay_ns * hz / _NS_PER_S
@@ -179,7 +181,8 @@ def _flow_window(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) 
         return _Window(start, min(limit, _run_end(snapshot)), limit)
     end: float = max((queue.last_tsc for queue in queues), default=0)
     if plan.intended_fps is not None:
-        end = max(end, start + plan.frames / plan.intended_fps * hz)
+        scheduled = start + plan.frames / plan.intended_fps * hz
+        end = scheduled if end <= scheduled + LATENESS_S * hz else end
     return _Window(start, end, limit)
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wirerate.trial.result import LATENESS_S
 from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Offered load may differ from intended load by this much [ratio].
 LOAD_TOLERANCE = 0.001
-#: The engine goes on for at most this long to send what was due in time [s]; more is an overrun.
-_WINDOW_S = 0.010
 #: A gap this long on a worker is worth a note [s].
 _GAP_NOTE_S = 0.001
 #: So many flows or ports are named in a note that they share.
@@ -105,7 +104,7 @@ def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
             f"were not sent: {why}"
         )
     yield from _load_reasons(flow)
-    if flow.overrun_cycles > 2 * _WINDOW_S * hz:
+    if flow.overrun_cycles > 2 * LATENESS_S * hz:
         yield f"time overrun: the last frame left {1000 * flow.overrun_cycles / hz:.1f} ms late"
 
 
