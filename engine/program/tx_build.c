@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "program/walk_build.h"
+#include "worker/tx_schedule.h"
 
 /* Rings beyond this many frames leave a second-level cache of 1 MiB (two lines of mbuf per frame). */
 #define PREFETCH_FRAMES 8192u
@@ -50,6 +51,15 @@ set_times(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 	return 0;
 }
 
+/* How long a frame that the device does not take is offered again. */
+static uint64_t
+window_ns(const struct stream_config *stream, bool timed)
+{
+	if (!stream->has_fps && !timed)
+		return TX_STANDSTILL_NS;
+	return stream->has_frames ? TX_WINDOW_LIMITED_NS : TX_WINDOW_NS;
+}
+
 static int
 set_rate(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 {
@@ -61,9 +71,9 @@ set_rate(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 		return error_set(err, -EINVAL, NULL,
 				 "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
 				 stream->name, stream->fps, (unsigned long)hz);
-	task->window_frames =
-		(uint64_t)(stream->fps / config->parts * ((double)TX_WINDOW_NS / NS_PER_SECOND)) +
-		1;
+	task->window_frames = (uint64_t)(stream->fps / config->parts *
+					 ((double)window_ns(stream, false) / NS_PER_SECOND)) +
+			      1;
 	task->schedule = TX_RATE;
 	if (!stream->has_burst)
 		return 0;
@@ -81,6 +91,7 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 	const struct task_config *config = parts->config;
 	uint64_t hz = parts->hz;
 	bool timed = parts->source.trace != NULL && stream->trace.has_speed;
+	int code = 0;
 
 	task->limit = !stream->has_frames
 			      ? UINT64_MAX
@@ -89,8 +100,8 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 	task->duration_cycles =
 		stream->has_duration ? cycles_of_ns(stream->duration_ns, hz) : UINT64_MAX;
 	task->window_frames = UINT64_MAX;
-	task->window_cycles =
-		cycles_of_ns(stream->has_fps || timed ? TX_WINDOW_NS : TX_STANDSTILL_NS, hz);
+	task->limit_cycles = UINT64_MAX;
+	task->window_cycles = cycles_of_ns(window_ns(stream, timed), hz);
 	task->refill_frames = port_refill_frames(parts->port);
 	task->pause_cycles_max = cycles_of_ns(TX_PAUSE_MAX_NS, hz);
 	if (parts->sleep_ns > 0 && task->refill_frames == 0) {
@@ -98,8 +109,12 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 		task->pause_cycles_max = cycles_of_ns(parts->sleep_ns, hz);
 	}
 	if (timed)
-		return set_times(task, parts, err);
-	return stream->has_fps ? set_rate(task, parts, err) : 0;
+		code = set_times(task, parts, err);
+	else if (stream->has_fps)
+		code = set_rate(task, parts, err);
+	if (code == 0 && task->schedule != TX_UNPACED && stream->has_frames && task->limit > 0)
+		task->limit_cycles = tx_task_due_cycle(task, task->limit - 1);
+	return code;
 }
 
 int

@@ -192,6 +192,42 @@ a_stop_during_the_delay_ends_it(void **state)
 	}
 }
 
+/* The last frame is due at 99 intervals; a window later a device that takes nothing has had its time. */
+static void
+a_limited_task_ends_before_a_dead_device(void **state)
+{
+	struct fixture *f = *state;
+
+	make_paced(f, 0, 1);
+	f->task.limit = 100;
+	f->task.limit_cycles = 99 * INTERVAL;
+	f->room = 0;
+	run(f, 0, 99 * INTERVAL + WINDOW_CYCLES, INTERVAL / 2);
+	assert_int_equal(f->counters.state, TASK_ACTIVE);
+	assert_int_equal(f->counters.frames_unsent, 0);
+	assert_false(look(f, 99 * INTERVAL + WINDOW_CYCLES + 1));
+	assert_int_equal(f->counters.frames_unsent, 100);
+	assert_int_equal(f->counters.frames_due, 100);
+}
+
+/* Half a window late, the device takes them after all. */
+static void
+a_limited_task_is_sent_late(void **state)
+{
+	struct fixture *f = *state;
+
+	make_paced(f, 0, 1);
+	f->task.limit = 100;
+	f->task.limit_cycles = 99 * INTERVAL;
+	f->room = 0;
+	run(f, 0, 99 * INTERVAL + WINDOW_CYCLES / 2, INTERVAL);
+	f->room = UINT16_MAX;
+	run(f, 99 * INTERVAL + WINDOW_CYCLES / 2, 99 * INTERVAL + WINDOW_CYCLES, INTERVAL);
+	assert_int_equal(f->frames_taken, 100);
+	assert_int_equal(f->counters.frames_unsent, 0);
+	assert_int_equal(f->counters.state, TASK_DONE);
+}
+
 static uint64_t
 sleeps_until(struct fixture *f, uint64_t cycles, uint64_t quantum)
 {
@@ -247,6 +283,8 @@ main(void)
 		TEST(a_delay_shifts_everything),
 		TEST(a_duration_ends_the_task_alone),
 		TEST(a_stop_during_the_delay_ends_it),
+		TEST(a_limited_task_ends_before_a_dead_device),
+		TEST(a_limited_task_is_sent_late),
 		TEST(a_worker_sleeps_while_nothing_is_due),
 		TEST(a_task_without_a_rate_does_not_sleep),
 	};

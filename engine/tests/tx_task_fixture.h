@@ -92,6 +92,7 @@ set_up(void **state)
 				   .port_id = PORT,
 				   .burst = BURST,
 				   .limit = UINT64_MAX,
+				   .limit_cycles = UINT64_MAX,
 				   .duration_cycles = UINT64_MAX,
 				   .window_frames = UINT64_MAX,
 				   .window_cycles = WINDOW_CYCLES,

@@ -178,16 +178,23 @@ tx_task_finish(struct tx_task *task, const struct tx_span *span, uint64_t now, b
 	counter_set(&task->counters->state, TASK_DONE);
 }
 
-/* True when the task has nothing left to do. Not paced it ends with the clock, paced when its backlog is sent. */
+/*
+ * True when the task has nothing left to do. Not paced it ends with the clock, paced when its backlog is sent, or when
+ * the last frame that will ever be due is past its time.
+ */
 static __rte_always_inline bool
 tx_task_is_over(const struct tx_task *task, const struct tx_span *span, uint64_t now, bool paced)
 {
+	uint64_t end = span->stop;
+
 	if (task->done == task->limit)
 		return true;
-	if (likely(now < span->stop))
+	if (paced && unlikely(task->limit_cycles != UINT64_MAX))
+		end = RTE_MIN(end, span->start + task->limit_cycles);
+	if (likely(now < end))
 		return false;
-	return !paced || now - span->stop > task->window_cycles ||
-	       task->done == task->counters->frames_due;
+	return !paced || now - end > task->window_cycles ||
+	       (now >= span->stop && task->done == task->counters->frames_due);
 }
 
 #endif

@@ -60,6 +60,7 @@ struct tx_task {
 	uint64_t next_tsc; /* nothing is to be done before this clock, but for the end of traffic */
 	uint64_t done;     /* frames sent or given up */
 	uint64_t limit;    /* frames to send in all; UINT64_MAX: no limit */
+	uint64_t limit_cycles;    /* paced: when the last of them is due; UINT64_MAX: never */
 	uint64_t delay_cycles;    /* from the start of traffic to the task's own */
 	uint64_t duration_cycles; /* from there to its end; UINT64_MAX: the end of traffic */
 	struct pacing pacing;     /* RATE, BURSTS */
@@ -119,6 +120,8 @@ struct worker {
  * are made up for after a pause. Not paced, nothing is late, so only a device that stands still is noticed.
  */
 #define TX_WINDOW_NS 10000000ULL
+/* A number of frames is a promise: these are sent late rather than not at all, unless the device stands still. */
+#define TX_WINDOW_LIMITED_NS 1000000000ULL
 #define TX_STANDSTILL_NS 100000000ULL
 /*
  * memif: producer and consumer write the same cache lines. With a full ring, a producer that asks again at once follows
