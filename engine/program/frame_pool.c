@@ -70,13 +70,16 @@ frame_pool_stride(uint32_t octets)
 	       (uint32_t)sizeof(struct rte_mbuf) + data_room(octets);
 }
 
-/* What the pool's last `count` objects take; a page loses less than the largest of them, which must not cross its end. */
+/*
+ * What the pool's last `count` objects take. None may cross the end of a page, so each page loses less than the largest;
+ * the memory may begin anywhere in a page.
+ */
 static ssize_t
 owned_mem_size(const struct rte_mempool *mempool, uint32_t count, uint32_t page_shift,
 	       size_t *chunk_min, size_t *align)
 {
 	const struct frame_pool *pool = mempool->pool_config;
-	size_t octets = 0, largest = frame_pool_stride(pool->octets_max), page;
+	size_t octets = 0, largest = frame_pool_stride(pool->octets_max), page, pages;
 
 	for (uint32_t i = pool->capacity - count; i < pool->capacity; i++)
 		octets += frame_pool_stride(pool->octets[i]);
@@ -85,9 +88,8 @@ owned_mem_size(const struct rte_mempool *mempool, uint32_t count, uint32_t page_
 	if (page_shift == 0)
 		return (ssize_t)octets;
 	page = (size_t)1 << page_shift;
-	*align = page;
-	*chunk_min = page;
-	return (ssize_t)((octets / (page - largest) + 1) * page);
+	pages = octets / (page - largest) + 2;
+	return (ssize_t)(octets + pages * largest);
 }
 
 /* Lay objects of different sizes into a piece of memory, none across the end of a page. */
