@@ -147,6 +147,16 @@ choose_checksums(struct build *build, struct error *err)
 	return 0;
 }
 
+/* What tx_walk.c does fastest. */
+static bool
+is_plain(const struct walk_field *field)
+{
+	bool whole = field->shift == 0 && field->mask == UINT64_MAX >> (64 - 8 * field->octets);
+
+	return whole && (field->octets == 2 || field->octets == 4) && field->odd == 0 &&
+	       field->even != 0 && __builtin_popcount(field->even) <= 2;
+}
+
 static int
 set_fields(struct build *build, int socket)
 {
@@ -169,6 +179,7 @@ set_fields(struct build *build, int socket)
 			else if (cover == COVER_ODD)
 				walked->odd |= (uint16_t)(1u << build->number[c]);
 		}
+		walked->plain = is_plain(walked);
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@ struct walk_field {
 	uint8_t octets;  /* of its window, 1…8 */
 	uint8_t shift;   /* of the value in the window */
 	bool shared;     /* octets of the window have bits of other fields too */
+	bool plain;      /* 2 or 4 octets, all of them value, in one or two checksums, never odd */
 	uint16_t
 		even; /* bit c: checksum c covers the window, whose last octet is the low half of a word */
 	uint16_t odd;  /* bit c: likewise, the high half */

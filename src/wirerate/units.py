@@ -41,7 +41,9 @@ _DURATION_MAX_NS = 366 * 86400 * _NS_PER_S
 _LINE_RATE_MIN_BPS = 10**6
 _LINE_RATE_MAX_BPS = 10**14
 _WHOLE_PERCENT = 100
-_ROUNDING = 1e-6
+RATE_ROUNDING = 1e-6
+"""How far above a line a rate may be [ratio]: it is a rounded figure then."""
+
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _NUMBER = (
     r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -120,7 +122,7 @@ class Rate:
         if asked_fps is None or line_rate_bps is None:
             return asked_fps
         line_fps = line_rate_fps(line_rate_bps, frame_size)
-        if asked_fps > line_fps * (1 + _ROUNDING):
+        if asked_fps > line_fps * (1 + RATE_ROUNDING):
             raise PlanError(
                 f"rate {self}: {format_engineering(asked_fps, 'fps')} of "
                 f"{_octets_text(frame_size)}-octet frames, but a line of "
@@ -181,7 +183,16 @@ def parse_rate(text: str) -> Rate:
     value = _positive(f"rate {text!r}", match["number"]) * _PREFIXES[prefix]
     if kind is RateKind.PERCENT and value > _WHOLE_PERCENT:
         raise PlanError(f"rate {text!r}: a line carries no more than 100 %; {_RATE_FORMS}")
+    _refuse_beyond_any_line(text, kind, value)
     return Rate(kind, _finite(f"rate {text!r}", value))
+
+
+def _refuse_beyond_any_line(text: str, kind: RateKind, value: float) -> None:
+    """Here, where the rate is still in the user's words: a plan has bits of layer 2 only."""
+    is_bits = kind in {RateKind.L1_BPS, RateKind.L2_BPS}
+    if is_bits and math.isfinite(value) and value > _LINE_RATE_MAX_BPS:
+        line = format_engineering(_LINE_RATE_MAX_BPS, "bit/s")
+        raise PlanError(f"rate {text!r}: more than a line of {line} carries; lower the rate")
 
 
 def _rate_kind(text: str, prefix: str, unit: str, layer: str) -> RateKind:
@@ -233,12 +244,12 @@ _DURATION_NS = {
 }
 
 
-def parse_duration_ns(text: str) -> int:
+def parse_duration_ns(text: str, name: str = "duration") -> int:
     """Read a duration [ns]: ``5`` and ``5s`` are seconds, ``500ms``, ``2m`` is minutes, ``1h``.
 
-    Raises PlanError.
+    Raises PlanError, which calls the duration by ``name``.
     """
-    what = f"duration {text!r}"
+    what = f"{name} {text!r}"
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise PlanError(f"{what} is not understood; write 5, 5s, 500ms, 2m or 1h")

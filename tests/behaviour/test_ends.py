@@ -19,7 +19,7 @@ SLACK_S = 2.0
 RATE = ("-r", "20kpps")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("period", ["100ms", "10s"])
 def test_interrupted(program, number, period):
     with program.start("perf", "ring:x", *RATE, "-T", period) as running:
@@ -33,6 +33,16 @@ def test_interrupted(program, number, period):
     assert sent is not None
     assert int(sent[1].replace(",", "")) > 0
     assert "note: stopped by the user" in summary
+
+
+def test_nohup_is_heeded(program):
+    program.prefix = ("nohup",)
+    with program.start("perf", "ring:x", *RATE, "--duration", "2", "--json") as running:
+        running.sending()
+        running.signal(signal.SIGHUP)
+        run = running.finish()
+    assert run.code == 0
+    assert "stopped by the user" not in run.document["verdict"]["notes"]
 
 
 def test_interrupted_twice(program):

@@ -218,3 +218,13 @@ def test_a_wrong_plan(program, tmp_path, plan):
     empty.write_text("ports: [{name: p, location: 'null:x'}]\n")
     program.run("preview", str(empty), "-o", str(out)).refused("flows")
     assert not out.exists()
+
+
+def test_a_preview_does_not_overwrite_a_trace(program, tmp_path):
+    trace = write_pcap(tmp_path / "trace.pcap", [(0, bytes(60), 60)])
+    before = trace.read_bytes()
+    text = "flows: [{name: f, tx_rx: {port: {tx_name: left}}, x-wirerate: {trace: {file: %s}}}]"
+    (tmp_path / "plan.yaml").write_text(PORTS % "null:x" + text % trace)
+    done = program.run("preview", str(tmp_path / "plan.yaml"), "-o", str(trace))
+    done.refused("trace.pcap", "flow f reads")
+    assert trace.read_bytes() == before

@@ -316,3 +316,13 @@ def test_refusals(program, tmp_path):
     nowhere = program.run("replay", file, "ffff:ff:1f.7")
     nowhere.refused("ffff:ff:1f.7", "null:x", code=nowhere.code)
     assert nowhere.code in {2, 3}
+
+
+def test_a_capture_is_not_replayed_onto_itself(program, tmp_path):
+    file = write_pcap(tmp_path / "victim.pcap", mixed(3))
+    (tmp_path / "link.pcap").symlink_to(file)
+    before = file.read_bytes()
+    for name in ("victim.pcap", "link.pcap"):
+        done = program.run("replay", str(file), f"pcap:,{tmp_path / name}", "--loops", "1")
+        done.refused(name, "flow f0 reads")
+        assert file.read_bytes() == before

@@ -216,3 +216,29 @@ def test_a_plan_from_perf_runs_the_same(program, tmp_path):
 )
 def test_what_is_refused(run, text, words, says):
     run(text, *words).refused(says)
+
+
+def test_flows_that_together_exceed_the_line(run):
+    half = "{percentage: 60}"
+    done = run(plan(flow("web", rate=half), flow("dns", rate=half)), "--line-rate", "10M")
+    done.refused("port a", "web and dns", "12 Mbit/s", "10 Mbit/s")
+
+
+def test_a_ring_that_nobody_is_to_receive_from_does_not_fill_up(measure):
+    document, flows = measure(plan(flow("web", rx="[]", duration=packets(3000))))
+    assert handled(flows["web"]) == 3000
+    assert document["ports"][0]["rx_frames"] == flows["web"]["tx_frames"]
+
+
+def test_a_memif_client_without_a_server_is_told(run, tmp_path):
+    text = f"ports: [{{name: east, location: 'memif:{tmp_path}/none.sock,role=client'}}]\n"
+    run(text + "flows:" + flow("web", tx="east", rx="[]")).refused(
+        "port east", "nobody listens at", "none.sock", code=3
+    )
+
+
+def test_an_unknown_eal_option_is_named(program, tmp_path):
+    (tmp_path / "plan.yaml").write_text(plan(flow("web")))
+    done = program.run("run", "--bogus=3", "--no-huge", "--", str(tmp_path / "plan.yaml"))
+    done.refused("--bogus=3")
+    assert "--no-huge" not in done.err

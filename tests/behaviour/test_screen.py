@@ -70,11 +70,11 @@ def test_a_short_run_shows_its_one_block(program):
     assert len(blocks(run.out)) == 1
 
 
-def on_a_terminal(program, *words):
-    """Everything written to a terminal of 24 lines by 100 columns, and the exit code."""
+def on_a_terminal(program, *words, columns=100):
+    """Everything written to a terminal of 24 lines, and the exit code."""
     main, sub = pty.openpty()
     process = subprocess.Popen(
-        ["sh", "-c", 'stty rows 24 cols 100; exec "$@"', "sh", *program.words(words)],
+        ["sh", "-c", f'stty rows 24 cols {columns}; exec "$@"', "sh", *program.words(words)],
         env=program.environ() | {"TERM": "xterm"},
         stdin=sub,
         stdout=sub,
@@ -101,6 +101,27 @@ def test_a_terminal_is_refreshed_in_place(program):
     assert "Summary" in last
     assert "Verdict:" in last
     assert seen.count(HEAD.encode()) >= 3
+
+
+PLAN = """\
+ports: [{name: a-port-with-a-long-name, location: "ring:x"}]
+flows:
+  - name: a-flow-with-a-long-name
+    tx_rx: {port: {tx_name: a-port-with-a-long-name, rx_names: [a-port-with-a-long-name]}}
+    rate: {pps: 1000}
+"""
+
+
+def test_80_columns_are_enough(program, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN)
+    words = ["run", str(plan), "-T", "200ms", "--duration", "900ms"]
+    seen, code = on_a_terminal(program, *words, columns=80)
+    assert code == 0
+    text = re.sub(r"\x1b\[[0-9?;]*[A-Za-z]", "", seen.decode()).replace("\r", "\n")
+    assert max(map(len, text.splitlines())) <= 80
+    for column in ("sent", "unsent", "received", "missed"):
+        assert re.search(rf"frames/s.* {column}\b", text), column
 
 
 def test_json_is_all_there_is(program):

@@ -18,11 +18,11 @@ from support.flow import (
     one_field,
 )
 from wirerate.errors import PlanError
-from wirerate.plan.compile import PortFacts, check_flow, compile_flow
+from wirerate.plan.compile import PortFacts, check_flow, compile_again, compile_flow
 from wirerate.plan.fields import Fixed, Random, Steps
 from wirerate.plan.memory import flow_memory_octets
 from wirerate.plan.model import Burst, Duration, Trace
-from wirerate.units import parse_rate
+from wirerate.units import Rate, RateKind, parse_rate
 
 
 def test_the_stream_as_the_contract_shows_it():
@@ -79,7 +79,12 @@ def test_what_never_changes_is_left_to_the_template():
 
 
 def scheduled(rate="1000pps", line=10**10, sizes=(64,), **duration):
-    flow = make_flow(headers(ETHERNET), sizes, rate=parse_rate(rate), duration=Duration(**duration))
+    flow = make_flow(
+        headers(ETHERNET),
+        sizes,
+        rate=parse_rate(rate) if isinstance(rate, str) else rate,
+        duration=Duration(**duration),
+    )
     return compile_flow(flow, "s0", PortFacts(0, None, line))
 
 
@@ -109,7 +114,7 @@ def test_all_of_no_line_is_unpaced():
     [
         ("50%", None, r"^flows\[0\]\.rate: rate 50%: .*--line-rate"),
         ("20Mpps", 10**10, r"^flows\[0\]\.rate: rate 20Mpps: .* carries 14.88 Mfps"),
-        ("1e13pps", None, r"^flows\[0\]\.rate: .* frames/s; give a rate"),
+        (Rate(RateKind.FPS, 1e13), None, r"^flows\[0\]\.rate: .* frames/s; give a rate"),
     ],
 )
 def test_rates_that_cannot_be(rate, line, says):
@@ -284,3 +289,50 @@ def test_a_thousand_flows_compile_in_no_time():
     for flow in flows:
         compile_flow(flow, "s0", PORT)
     assert time.process_time() - begin < 0.5
+
+
+# --- again, with the port open ---
+
+OPEN = PortFacts(3, "02:00:00:00:00:99", 10**9)
+ELSEWHERE = one_field(32, Steps(0, 1, 7))
+
+
+def again(flow, before, port, scan=None):
+    return compile_again(compile_flow(flow, "s0", before, scan), before, port)
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        make_flow(headers(ETHERNET), (64,)),
+        make_flow(ELSEWHERE, (64, 65)),
+        make_flow(ELSEWHERE, (64, 65), rate=parse_rate("50%")),
+        make_flow(ELSEWHERE, (64,), duration=Duration(delay_octets=1e6)),
+        make_flow(
+            ELSEWHERE,
+            (64,),
+            duration=Duration(burst=Burst(frames=2, gap_ns=0, gap_octets=1e6)),
+        ),
+    ],
+)
+def test_compiled_again_is_compiled_anew(flow):
+    for before in (PORT, PortFacts(3, None, 10**14), OPEN):
+        assert again(flow, before, OPEN) == compile_flow(flow, "s0", OPEN)
+
+
+def test_a_trace_compiled_again():
+    flow = traced(Trace(Path("/a"))).flow
+    assert again(flow, PORT, OPEN, SCAN) == compile_flow(flow, "s0", OPEN, SCAN)
+
+
+def test_frames_stay_where_the_port_is_not_in_them():
+    draft = compile_flow(make_flow(ELSEWHERE, (64,)), "s0", PORT)
+    assert compile_again(draft, PORT, PortFacts(3, OPEN.mac, PORT.line_rate_bps)) is draft
+    found = compile_again(draft, PORT, OPEN)
+    assert found.stream["fields"] is draft.stream["fields"]
+
+
+def test_what_the_open_port_refuses():
+    flow = make_flow(ELSEWHERE, (64,), rate=parse_rate("5Gbps:L1"))
+    with pytest.raises(PlanError, match=r"^flows\[0\]\.rate: "):
+        again(flow, PORT, OPEN)

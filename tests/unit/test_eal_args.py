@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from wirerate.errors import PlanError
-from wirerate.plan.eal_args import EalRequest, looks_like_eal, parse_eal_args
+from wirerate.plan.eal_args import EalRequest, looks_like_eal, parse_eal_args, unknown_options
 
 
 def parse(line):
@@ -136,3 +136,17 @@ def test_refused(line, says):
 )
 def test_hint(token, expected):
     assert looks_like_eal(token) is expected
+
+
+@pytest.mark.parametrize(
+    ("passthrough", "unknown"),
+    [
+        (["--no-huge", "-m", "64", "--log-level=8", "--iova", "va"], []),
+        (["--bogus=3"], ["--bogus=3"]),
+        (["--no-huge", "--bogus", "3", "-m", "64", "--vast"], ["--bogus 3", "--vast"]),
+        (["-X", "5"], ["-X 5"]),
+        (["-v", "-n4", "-b", "03:00.0"], []),
+    ],
+)
+def test_options_that_only_eal_may_know(passthrough, unknown):
+    assert unknown_options(passthrough) == unknown

@@ -161,10 +161,10 @@ def test_an_empty_eal_part(settings):
         ("-M 0 ring:a", "mbufs '0'"),
         ("-M 1048577 ring:a", "1 to 1,048,576"),
         ("-T 1ms ring:a", "not between 10ms and 1h"),
-        ("-T 0 ring:a", "zero"),
+        ("-T 0 ring:a", "-T '0': zero"),
         ("--cpu-saver 6ms ring:a", "--cpu-saver '6ms': more than 5 ms"),
         ("--cpu-saver ring:a", "put --cpu-saver last"),
-        ("--duration 5x ring:a", "duration '5x'"),
+        ("--duration 5x ring:a", "--duration '5x'"),
         ("--count 0 ring:a", "count '0'"),
         ("--flows 0 ring:a", "flows '0'"),
         ("--flows 65537 ring:a", "1 to 65,536"),
@@ -258,7 +258,7 @@ def test_help_imports_no_command():
     ],
 )
 def test_how_a_run_ends(perf, capsys, monkeypatch, error, code):
-    monkeypatch.setattr(main_module, "_silence_stdout", lambda: None)
+    monkeypatch.setattr(main_module, "_silence", lambda _: None)
     perf.ends_with = error
     assert main(["perf", "ring:a"]) == code
     err = capsys.readouterr().err

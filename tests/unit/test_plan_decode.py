@@ -326,3 +326,18 @@ def test_names_of_flows_are_unique():
     document["flows"].append(copy.deepcopy(document["flows"][0]))
     with pytest.raises(PlanError, match=r"^flows\[1\]\.name: flows\[0\] has the name 'f' already"):
         decode_plan(document)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("ring:x", "ring:x"), ("03:00.0", "0000:03:00.0,a=1"), ("pcap:,a.pcap", "pcap:,a.pcap")],
+)
+def test_a_device_is_one_port(first, second):
+    ports = [{"name": "east", "location": first}, {"name": "west", "location": second}]
+    with pytest.raises(PlanError, match=r"^ports\[1\]\.location: .* is port east already"):
+        decode_plan({"ports": ports})
+
+
+def test_a_socket_may_have_several_interfaces():
+    ports = [{"name": f"m{n}", "location": f"memif:/run/a,id={n}"} for n in range(2)]
+    assert len(decode_plan({"ports": ports}).ports) == 2

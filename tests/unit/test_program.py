@@ -244,7 +244,7 @@ def test_whose_line_rate_counts(given, link, asked, line):
     plan = Plan((port(0, speed_bps=asked),), ())
     settings = replace(SETTINGS, line_rate_bps=given)
     infos = [{"link_speed_bps": link}]
-    [found] = plan_ports(plan, settings, lcore_map("1.0"), infos, lambda n: f"port {n}")
+    [found] = plan_ports(plan, settings, lcore_map("1.0"), infos, ["port 0"])
     assert (found.line_rate_bps, found.title, found.name) == (line, "port 0", "p0")
 
 
@@ -252,7 +252,7 @@ def test_a_link_of_another_speed_than_planned():
     plan = Plan((port(0, speed_bps=10**11),), ())
     infos = [{"link_speed_bps": 25 * 10**9}]
     with pytest.raises(PlanError, match=r"ports\[0\]: .*100 Gbit/s.*has 25 Gbit/s"):
-        plan_ports(plan, SETTINGS, lcore_map("1.0"), infos, str)
+        plan_ports(plan, SETTINGS, lcore_map("1.0"), infos, ["port 0"])
 
 
 def test_the_mean_rate_of_bursts():
@@ -306,3 +306,21 @@ def test_memory_grows_with_queues_and_sizes():
     assert received > one + SETTINGS.mbufs * 2048
     jumbo = replace(SETTINGS, jumbo=True)
     assert memory_octets(plan, jumbo, lcore_map("1:2.0"), flows) > 2 * received
+
+
+def test_a_ring_always_receives():
+    ring = port(0, location=parse_location("ring:a"))
+    plan = Plan((ring, port(1)), (flow(0), flow(1, tx=1)))
+    assert [sorted(use) for use in uses_of(plan)] == [["rx", "tx"], ["tx"]]
+
+
+def test_a_memif_client_without_a_server():
+    memif = port(0, location=parse_location("memif:/run/a.sock,role=client"))
+    text = "ports[0]: not configured; memif_connect_client(): Failed to connect socket: /run/a."
+    error = EngineRefusedError(text, path="ports[0]", errno_name="EPERM")
+    found = named_refusal(error, Plan((memif,), (flow(0),)), lcore_map("1.0"), ["port east"])
+    assert str(found) == (
+        "port east: memif:/run/a.sock,role=client: nobody listens at /run/a.sock; start the other "
+        "side first, or use role=server"
+    )
+    assert found.exit_code == 3

@@ -175,7 +175,8 @@ class FakeEngine:
     words: ClassVar[list[str]] = []
     asked: ClassVar[list[dict[str, Any]]] = []
 
-    def __init__(self, words):
+    def __init__(self, words, *, passthrough):
+        assert passthrough == ()
         FakeEngine.words = list(words)
 
     def __enter__(self):

@@ -101,6 +101,37 @@ def test_nothing_sent_yet():
     assert (float(row["Mpps"]), row["frames"], float(row["laps"])) == (0, "0", 0)
 
 
+@pytest.mark.parametrize(
+    ("span_ns", "shown"),
+    [
+        (0, "in 0 us"),
+        (1, "in 0.001 us"),
+        (98_000_000, "in 98 ms"),
+        (98_000_001, "in 98.000001 ms"),
+        (999_999, "in 999.999 us"),
+    ],
+)
+def test_a_short_span_has_all_its_digits(span_ns, shown):
+    facts = replace(FACTS, last_ns=FACTS.first_ns + span_ns)
+    assert text.trace_lines(FILE, facts)[-1].endswith(shown)
+
+
+def test_a_narrow_terminal_gets_what_fits():
+    ports = [port("p0", 10**9, ipackets=5), port("p1", 10**9)]
+    now = snapshot(*ports, seconds=70)
+    whole = text.table(now, None, {0: "p0", 1: "p1"}, 1000).splitlines()[0].split()
+    lines = text.table(now, None, {0: "p0", 1: "p1"}, 1000, room=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = lines[0].split()
+    assert shown == [name for name in whole if name not in {"obytes", "ibytes"}]
+    assert {"frames", "laps", "oerrors"} <= set(shown)
+    assert lines[-1].split()[3] == "2,000,000,000"
+
+
+def test_loadgens_table_fits_a_terminal():
+    assert {len(line) for line in text.performance(result(port_result(0)), "good")} == {80}
+
+
 def test_the_largest_figures_stay_in_their_columns():
     many = 10**12
     row = text.table(snapshot(port(frames=many), seconds=9e4), None, {63: "p0"}, 1)
@@ -136,7 +167,7 @@ def test_the_trace():
 
 def test_times_that_no_calendar_has():
     shown = "\n".join(text.trace_lines(FILE, replace(FACTS, first_ns=2**63, last_ns=2**63 + 1500)))
-    assert "1.500 us" in shown
+    assert "1.5 us" in shown
     assert text.trace_lines(FILE, replace(FACTS, first_ns=2**64 * 10**9, last_ns=2**64 * 10**9))
 
 
@@ -242,7 +273,7 @@ def test_performance_in_loadgens_columns():
         "frame size": "64.0",
         "NUMA": "good",
         "Mpps": "3.000",
-        "Mpps / port": "1.500",
+        "Mpps/port": "1.500",
         "Gbit/s L1": "2.016",
         "CPU of one core": "8.7 %",
     }

@@ -23,6 +23,7 @@ from support.made_up import (
 from wirerate.cli.main import parse
 from wirerate.cli.perf_args import settings_from_args
 from wirerate.report import perf_json, perf_text, run_json, run_text
+from wirerate.report.columns import wrapped
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.verdict import Verdict
 
@@ -256,6 +257,33 @@ def test_names_of_any_length_fit():
     run = session([made], [flow(label="a" * 30 + "b" * 30)], settings())
     line = run_text.table(run, snapshot(made), None).splitlines()[1]
     assert line.startswith("aaaaaaaaa…bbbbbbbbbb ")
+
+
+def test_a_narrow_terminal_gets_what_fits():
+    made = flows_on_one_queue(2, scale=10**9, unsent=[1])
+    run = session([made], [flow(n, label="f" * 25) for n in range(2)], settings())
+    text = run_text.table(run, snapshot(made, seconds=60.0), None, room=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("unsent") == text.count("missed") == text.count("received") == 1
+    assert "1,000,000,000,000 10,000,000,000" in text, "sent and unsent, whole"
+    whole = run_text.table(run, snapshot(made, seconds=60.0), None)
+    assert whole.splitlines()[0].split()[1] == "port"
+    assert "port0" not in text.split("\n\n")[0], "what matters least is left out"
+
+
+def test_wide_terminals_get_the_whole_table():
+    now = snapshot(flows_on_one_queue(2))
+    assert run_text.table(run_of(now.ports[0]), now, None, room=200) == run_table(now)
+
+
+def test_long_lines_are_wrapped_between_words(monkeypatch):
+    plain = run_summary(flows_on_one_queue(2, unsent=[1]))
+    assert max(map(len, plain.splitlines())) > 80
+    monkeypatch.setattr(run_text, "terminal_columns", lambda: 80)
+    text = run_summary(flows_on_one_queue(2, unsent=[1]))
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.split() == plain.split()
+    assert wrapped("a\n\nb\n", 80) == "a\n\nb\n"
 
 
 def run_summary(made, **other):

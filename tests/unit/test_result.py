@@ -120,7 +120,9 @@ def test_a_port_that_does_as_asked_is_valid():
 REASONS = {
     "stood still": (port((tx_queue(frames_unsent=5),)), None),
     "load not offered": (port((tx_queue(frames_unsent=5, frames_due=1005),)), 1005.0),
-    "off the intended": (sent(1000), 2000.0),
+    "is 50 % of the intended": (sent(1000), 2000.0),
+    "is 0.0108 % of the intended 14.88 Mfps": (sent(1609), 14.88e6),
+    "is -5 % off the intended": (sent(1900), 2000.0),
     "no frame was sent": (sent(0), 1000.0),
     "time overrun": (sent(1000, seconds=1.1), 1000.0),
     "RxMissed": (port(rx=(rx_queue(),), imissed=3), None),
@@ -244,6 +246,23 @@ def test_a_number_of_frames_is_sent_unless_the_time_was_too_short(ending, reason
     verdict = judged(snapshot(sent(1000)), [flow(frames=2000)], **ending)
     assert len(verdict.reasons) == reasons
     assert all("1,000 of 2,000 frames were sent" in reason for reason in verdict.reasons)
+
+
+def test_late_frames_of_a_number_are_a_reason():
+    late = snapshot(sent(1000, lateness_max_cycles=12_300_000))
+    [reason] = judged(late, [flow(frames=1000)]).reasons
+    assert reason == "port 0: schedule not kept: a frame left 12.3 ms late"
+    assert judged(snapshot(sent(1000, lateness_max_cycles=9_000_000)), [flow(frames=1000)]).valid
+    assert judged(late, [flow(fps=None, frames=1000)]).valid, "unpaced, nothing is late"
+    assert judged(late, [flow()]).valid, "the engine gives up what is later, and that is told"
+
+
+def test_a_number_of_frames_is_given_up_later():
+    look = snapshot(sent(990, frames_unsent=10, frames_due=1000))
+    [reason] = judged(look, [flow(frames=1000)]).reasons
+    assert "taken away for over 1000 ms" in reason
+    [reason] = judged(look, [flow()]).reasons
+    assert "taken away for over 10 ms" in reason
 
 
 def test_not_a_frame_more_than_asked_for():

@@ -84,6 +84,8 @@ def test_rates_that_are_understood(text, kind, value):
         ("5%:L1", "only bits per second"),
         ("5pps:L2", "only bits per second"),
         ("5M", "m of what"),
+        ("999Tbps:L1", "'999Tbps:L1': more than a line of 100 Tbit/s carries"),
+        ("101Tbps:L2", "more than a line"),
         ("", "not understood"),
         ("fast", "not understood"),
         ("5 5", "not understood"),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wirerate.plan.eal_args import EalRequest
 
 BURST_DEFAULT = 32
+BURST_SLEEPING = 256
 MBUFS_DEFAULT = 8192
 MBUFS_MAX = 1 << 20
 """pktperf stops at 131,072, too few for 100G ports with many queues; this is some 2.3 GB a port."""
@@ -77,10 +78,10 @@ def add_ports(group: argparse._ArgumentGroup) -> None:
         "-b",
         "--burst-count",
         type=whole("burst", 1, BURST_MAX),
-        default=BURST_DEFAULT,
         metavar="N",
         dest="burst",
-        help=f"frames of a burst, 1-{BURST_MAX} (default %(default)s)",
+        help=f"frames of a burst, 1-{BURST_MAX} (default {BURST_DEFAULT}, or {BURST_SLEEPING} with "
+        "--cpu-saver)",
     )
     add(
         "-d",
@@ -136,7 +137,7 @@ def add_run(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--duration",
-        type=parse_duration_ns,
+        type=_duration_ns,
         metavar="TIME",
         dest="duration_ns",
         help="stop sending after 5, 5s, 500ms, 2m (default: on Ctrl-C)",
@@ -173,7 +174,7 @@ def run_settings(
         eal=eal,
         lcores=lcores,
         lcore_map=parse_maps(args.maps, ports, lcores) if args.maps else None,
-        burst=args.burst,
+        burst=args.burst or _usual_burst(args),
         line_rate_bps=args.line_rate_bps,
         rx_descriptors=args.descriptors[0],
         tx_descriptors=args.descriptors[1],
@@ -218,7 +219,7 @@ def _machine_words(args: argparse.Namespace) -> list[str]:
         words += ["-m", text]
     if args.line_rate_bps is not None:
         words += ["--line-rate", str(args.line_rate_bps)]
-    if args.burst != BURST_DEFAULT:
+    if args.burst not in {None, _usual_burst(args)}:
         words += ["-b", str(args.burst)]
     if args.descriptors != (0, 0):
         words += ["-d", "{}/{}".format(*args.descriptors)]
@@ -265,11 +266,20 @@ def _descriptors(text: str) -> tuple[int, int]:
     return sides[0], sides[-1]
 
 
+def _duration_ns(text: str) -> int:
+    return parse_duration_ns(text, "--duration")
+
+
 def _period_ns(text: str) -> int:
-    period_ns = parse_duration_ns(text)
+    period_ns = parse_duration_ns(text, "-T")
     if not PERIOD_MIN_NS <= period_ns <= PERIOD_MAX_NS:
-        raise PlanError(f"statistics period {text!r}: not between 10ms and 1h")
+        raise PlanError(f"-T {text!r}: not between 10ms and 1h; give the time between statistics")
     return period_ns
+
+
+def _usual_burst(args: argparse.Namespace) -> int:
+    """Who sleeps has much to send at a time: long bursts cost less for each frame."""
+    return BURST_SLEEPING if args.cpu_saver_ns else BURST_DEFAULT
 
 
 def _cpu_saver_ns(text: str) -> int:

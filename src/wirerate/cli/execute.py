@@ -18,10 +18,12 @@ from wirerate.engine.process import Engine
 from wirerate.engine.run_dir import lcores_in_use
 from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, ExitCode, PlanError
+from wirerate.host.capture_files import check_capture_files
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.host.ports import check_port
-from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
+from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
 from wirerate.plan.lcore_map import LcoreMap, choose_map
+from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.program import (
     fit_map,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from wirerate.plan.model import Flow, Plan
+    from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
 
@@ -61,8 +63,10 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     """
     if not plan.ports:
         raise PlanError("ports: the plan has none; add one with a name and a location")
-    run = _Run(plan, settings, view, _scan_traces(plan), _lcore_map(plan, settings))
-    drafts = run.compiled([settings.line_rate_bps or _ANY_LINE_BPS] * len(plan.ports))
+    titles = [view.port_title(index, port) for index, port in enumerate(plan.ports)]
+    check_capture_files(plan, titles)
+    run = _Run(plan, settings, view, titles, _scan_traces(plan), _lcore_map(plan, settings))
+    drafts = run.drafts()
     need = memory_octets(plan, settings, run.lcore_map, drafts)
     memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
     if not settings.json:
@@ -70,13 +74,13 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         print(view.setup(setup), flush=True)
     used = [plan.ports[entry.port].location for entry in run.lcore_map.ports]
     for entry, location in zip(run.lcore_map.ports, used, strict=True):
-        check_port(entry.port, location, max(len(entry.rx), len(entry.tx)))
+        check_port(titles[entry.port], location, max(len(entry.rx), len(entry.tx)))
     lcores = run.lcore_map.lcores
     words = eal_arguments(used, lcores, memory, settings.eal.passthrough)
     if settings.verbose:
         print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with Engine(words, lcores) as engine:
-        return run.measure(engine, [flow.frame_size_max for flow in drafts])
+    with Engine(words, lcores, settings.eal.passthrough) as engine:
+        return run.measure(engine, drafts)
 
 
 def _scan_traces(plan: Plan) -> dict[Path, Mapping[str, Any]]:
@@ -117,40 +121,67 @@ def _warn(text: str) -> None:
 
 @dataclass(frozen=True)
 class _Run:
-    """A plan that is being run; ``scans`` are those of its capture files."""
+    """A plan that is being run.
+
+    ``titles`` are what messages call its ports, ``scans`` are those of its capture files.
+    """
 
     plan: Plan
     settings: RunSettings
     view: View
+    titles: Sequence[str]
     scans: Mapping[Path, Mapping[str, Any]]
     lcore_map: LcoreMap
 
-    def compiled(
-        self, line_rates: Sequence[int | None], macs: Mapping[int, str] | None = None
+    def _drafted(self) -> dict[str, PortFacts]:
+        """What the drafts take for granted, by port, before any of them is open."""
+        line_bps = self.settings.line_rate_bps or _ANY_LINE_BPS
+        return {
+            port.name: PortFacts(index, None, line_bps)
+            for index, port in enumerate(self.plan.ports)
+        }
+
+    def drafts(self) -> list[CompiledFlow]:
+        """All flows as far as they are settled before the ports are open: sizes, and frames."""
+        facts = self._drafted()
+        drafts = []
+        for number, flow in enumerate(self.plan.flows):
+            scan = None if flow.trace is None else self.scans[flow.trace.file]
+            drafts.append(compile_flow(flow, stream_name(number), facts[flow.tx_port], scan))
+        self._check_loads(drafts, [self.settings.line_rate_bps] * len(self.plan.ports))
+        return drafts
+
+    def _compiled(
+        self,
+        drafts: Sequence[CompiledFlow],
+        line_rates: Sequence[int | None],
+        macs: Mapping[int, str],
     ) -> list[CompiledFlow]:
         """All flows, for the line rate [bit/s] of each of the plan's ports, and their addresses."""
-        indices = {port.name: index for index, port in enumerate(self.plan.ports)}
-        compiled = []
-        for number, flow in enumerate(self.plan.flows):
-            port = indices[flow.tx_port]
-            facts = PortFacts(port, (macs or {}).get(port), line_rates[port])
-            compiled.append(compile_flow(flow, stream_name(number), facts, self._scan(flow)))
+        before = self._drafted()
+        facts = {
+            port.name: PortFacts(index, macs.get(index), line_rates[index])
+            for index, port in enumerate(self.plan.ports)
+        }
+        compiled = [
+            compile_again(draft, before[draft.flow.tx_port], facts[draft.flow.tx_port])
+            for draft in drafts
+        ]
+        self._check_loads(compiled, line_rates)
         return compiled
 
-    def _scan(self, flow: Flow) -> Mapping[str, Any] | None:
-        return None if flow.trace is None else self.scans[flow.trace.file]
+    def _check_loads(self, flows: Sequence[CompiledFlow], line_rates: Sequence[int | None]) -> None:
+        check_line_loads(self.plan, flows, line_rates, self.titles, self.settings.duration_ns)
 
-    def _title(self, port: int) -> str:
-        return self.view.port_title(port, self.plan.ports[port])
-
-    def measure(self, engine: Engine, sizes: Sequence[int]) -> int:
-        """One trial with an engine that has just started; ``sizes`` are the flows' largest."""
+    def measure(self, engine: Engine, drafts: Sequence[CompiledFlow]) -> int:
+        """One trial with an engine that has just started; ``drafts`` are the plan's flows."""
         about = engine.call("engine.info")
+        sizes = [flow.frame_size_max for flow in drafts]
         with self._refusals_named():
             params = port_params(self.plan, self.settings, self.lcore_map, sizes)
             opened = engine.call("ports.open", {"ports": params})["ports"]
         self._tell(engine, about, opened)
-        session, compiled = self._session(about, opened)
+        session, compiled = self._session(about, opened, drafts)
         program = make_program(self.plan, self.settings, self.lcore_map, compiled)
         with self._refusals_named():
             counters = engine.load(program)
@@ -166,8 +197,7 @@ class _Run:
         try:
             yield
         except EngineRefusedError as error:
-            titles = [self._title(index) for index in range(len(self.plan.ports))]
-            raise named_refusal(error, self.plan, self.lcore_map, titles) from error
+            raise named_refusal(error, self.plan, self.lcore_map, self.titles) from error
 
     def _tell(
         self, engine: Engine, about: Mapping[str, Any], opened: Sequence[Mapping[str, Any]]
@@ -175,7 +205,7 @@ class _Run:
         """Links that are down, and with -v all there is to know."""
         for entry, info in zip(self.lcore_map.ports, opened, strict=True):
             if not info["link_up"]:
-                where = f"{self._title(entry.port)} ({info['location']})"
+                where = f"{self.titles[entry.port]} ({info['location']})"
                 _warn(f"{where}: the link is down, or no peer has come yet")
         if not self.settings.verbose:
             return
@@ -188,14 +218,17 @@ class _Run:
             print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
 
     def _session(
-        self, about: Mapping[str, Any], opened: Sequence[Mapping[str, Any]]
+        self,
+        about: Mapping[str, Any],
+        opened: Sequence[Mapping[str, Any]],
+        drafts: Sequence[CompiledFlow],
     ) -> tuple[Session, list[CompiledFlow]]:
         """Settle what had to wait for open ports: line rates, their addresses, frames/s.
 
         NICs send from their own address, virtual ports from a made-up one: the same in every run.
         """
         plan = self.plan
-        ports = plan_ports(plan, self.settings, self.lcore_map, opened, self._title)
+        ports = plan_ports(plan, self.settings, self.lcore_map, opened, self.titles)
         infos = {info["name"]: info for info in opened}
         line_rates: list[int | None] = [None] * len(plan.ports)
         macs = {}
@@ -203,7 +236,7 @@ class _Run:
             line_rates[port.index] = port.line_rate_bps
             if plan.ports[port.index].location.needs_pci:
                 macs[port.index] = infos[port.name]["mac"]
-        compiled = self.compiled(line_rates, macs)
+        compiled = self._compiled(drafts, line_rates, macs)
         indices = {port.name: index for index, port in enumerate(plan.ports)}
         flows = tuple(
             plan_flow(
@@ -248,12 +281,18 @@ def _result(trial: Trial, session: Session) -> RunResult:
 
 @contextmanager
 def _stopping(trial: Trial) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the trial in good order instead of this process."""
+    """Ctrl-C, SIGTERM and SIGHUP end the trial in good order instead of this process.
+
+    Under nohup SIGHUP is ignored, and stays so.
+    """
 
     def stop(_number: int, _frame: object) -> None:
         trial.stop()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:

@@ -16,14 +16,15 @@ import signal
 import sys
 import threading
 import traceback
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from wirerate import __version__
-from wirerate.errors import ExitCode, PlanError, WirerateError
+from wirerate.errors import ExitCode, HostSetupError, PlanError, WirerateError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 EPILOG = """\
 Try it without a NIC, root or hugepages:
@@ -33,6 +34,7 @@ Try it without a NIC, root or hugepages:
 Is this machine ready for more?
   wirerate doctor
 """
+_STDOUT = "standard output"
 _INTERNAL_ERROR = 70
 """EX_SOFTWARE of sysexits.h: a fault of wirerate itself, none of the documented ends."""
 
@@ -165,11 +167,11 @@ def _eal_hint(token: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code (wirerate.errors.ExitCode)."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
+    stdout = sys.stdout
     try:
+        sys.stdout = _named_stdout()
         code = _run([word for word in arguments if word != "--debug"])
         sys.stdout.flush()  # here, where a reader that went away can still be reported quietly
     except WirerateError as error:
@@ -178,8 +180,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
+        _silence(sys.stdout)
         return ExitCode.BROKEN_PIPE
+    except OSError as error:
+        _report(f"wirerate: error: {_system_error(error)}", debug=debug)
+        return ExitCode.HOST_SETUP
     except Exception as error:  # noqa: BLE001 -- a fault of ours must not end as exit code 1
         what = f"{type(error).__name__}: {_one_line(error)}"
         _report(
@@ -187,6 +192,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             debug=debug,
         )
         return _INTERNAL_ERROR
+    finally:
+        sys.stdout = stdout
     return code
 
 
@@ -195,23 +202,79 @@ def _run(arguments: list[str]) -> int:
         args = parse(arguments)
     except SystemExit as end:  # argparse, after --help and --version
         return end.code if isinstance(end.code, int) else ExitCode.PASS
-    return int(args.run(args))
+    if threading.current_thread() is not threading.main_thread():
+        return int(args.run(args))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return int(args.run(args))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
-def _one_line(error: BaseException) -> str:
+class _Named:
+    """A stream whose errors have a file name."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream = stream
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @property
+    def buffer(self) -> Any:
+        return _Named(self._stream.buffer, self._name)
+
+    def write(self, content: Any) -> Any:
+        with self._named():
+            return self._stream.write(content)
+
+    def flush(self) -> None:
+        with self._named():
+            self._stream.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            error.filename = self._name
+            raise
+
+
+def _named_stdout() -> TextIO:
+    if sys.stdout is None:  # Python's way to say that it is closed
+        raise HostSetupError(f"{_STDOUT} is closed; redirect it, to /dev/null if need be")
+    return cast("TextIO", _Named(sys.stdout, _STDOUT))
+
+
+def _system_error(error: OSError) -> str:
+    """Which file, if that is known, and what is wrong with it."""
+    why = error.strerror or _one_line(error)
+    if error.filename is None:
+        return f"{why}; run it again with --debug to see where"
+    if error.filename == _STDOUT:
+        _silence(sys.stdout)
+    return f"{_one_line(error.filename)}: {why}"
+
+
+def _one_line(error: object) -> str:
     return " ".join(str(error).split())
 
 
 def _report(line: str, *, debug: bool) -> None:
-    if debug:
-        traceback.print_exc()
-    print(line, file=sys.stderr)
+    try:
+        if debug:
+            traceback.print_exc()
+        print(line, file=sys.stderr, flush=True)
+    except OSError:  # full, too
+        _silence(sys.stderr)
 
 
-def _silence_stdout() -> None:
+def _silence(stream: TextIO) -> None:
     """Let nobody complain at exit about what can no longer be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

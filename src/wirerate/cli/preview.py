@@ -22,11 +22,13 @@ from wirerate.engine.eal import choose_memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
+from wirerate.host.capture_files import check_output
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.document import load_document
 from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
+from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.location import parse_location
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.program import (
@@ -124,12 +126,14 @@ def run(args: argparse.Namespace) -> int:
     plan = _chosen(decode_plan(load_document(Path(args.plan)), base=_base(args.plan)), args.port)
     senders = [port.name for port in plan.ports if any(f.tx_port == port.name for f in plan.flows)]
     with _output(args.output, senders) as output:
+        if not output.standard:
+            check_output(output.path, f"-o {args.output!r}", plan)
         done = _write(_in_place(plan), args, output)
         about = "standard output" if output.standard else args.output
         said = sys.stderr if output.standard else sys.stdout
         print(f"{about}: {_written(done, output)}", file=said)
         if output.standard:
-            with output.path.open("rb") as file:
+            with _files_named(args.output), output.path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
     return 0
 
@@ -156,9 +160,34 @@ def _output(text: str, senders: list[str]) -> Iterator[_Output]:
     if text == "-":
         if sys.stdout.isatty():
             raise PlanError("-o -: standard output is a terminal; add a pipe, or name a file")
-        with tempfile.TemporaryDirectory(prefix="wirerate-preview-") as directory:
+        with _files_named(text):
+            made = tempfile.TemporaryDirectory(prefix="wirerate-preview-")
+        with made as directory:
             yield _Output(Path(directory) / "preview.pcapng", pcapng=True, standard=True)
         return
+    with _files_named(text):
+        path = _checked_path(text, senders)
+    yield _Output(path, pcapng=path.suffix == ".pcapng")
+
+
+@contextmanager
+def _files_named(text: str) -> Iterator[None]:
+    """What the system says of the output file, in words; a reader that went away is no fault."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HostSetupError(
+            f"-o {text!r}: {error.strerror or error}{_of(error)}; choose another place"
+        ) from error
+
+
+def _of(error: OSError) -> str:
+    return "" if error.filename is None else f" ({os.fsdecode(error.filename)})"
+
+
+def _checked_path(text: str, senders: list[str]) -> Path:
     path = Path(text).absolute()
     if path.suffix not in {".pcap", ".pcapng"}:
         raise PlanError(f"-o {text!r}: the name must end in .pcap or .pcapng, or be - for a pipe")
@@ -175,7 +204,7 @@ def _output(text: str, senders: list[str]) -> Iterator[_Output]:
         raise HostSetupError(
             f"-o {text!r}: this user may not write into {path.parent}; choose another place"
         )
-    yield _Output(path, pcapng=path.suffix == ".pcapng")
+    return path
 
 
 def _in_place(plan: Plan) -> Plan:
@@ -201,6 +230,8 @@ def _compile(plan: Plan, line_rate_bps: int | None) -> list[CompiledFlow]:
         index = plan.port_index(flow.tx_port)
         facts = PortFacts(index, None, line_rate_bps or plan.ports[index].speed_bps)
         compiled.append(compile_flow(flow, stream_name(number), facts, scan))
+    line_rates = [line_rate_bps or port.speed_bps for port in plan.ports]
+    check_line_loads(plan, compiled, line_rates, [f"port {port.name}" for port in plan.ports])
     return compiled
 
 

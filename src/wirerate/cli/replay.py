@@ -145,7 +145,7 @@ def _own_macs(locations: Sequence[Location], settings: RunSettings) -> dict[int,
         }
         for index, location in nics.items()
     ]
-    with Engine(words) as engine:
+    with Engine(words, passthrough=settings.eal.passthrough) as engine:
         infos = engine.call("ports.open", {"ports": ports})["ports"]
     return {
         index: bytes.fromhex(info["mac"].replace(":", ""))

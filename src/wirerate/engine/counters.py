@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import mmap
 import struct
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineStartError
@@ -43,19 +46,22 @@ class Histogram:
         """How many values were counted."""
         return sum(self.counts)
 
+    @cached_property
+    def _seen(self) -> tuple[int, ...]:
+        """How many values were counted up to each bucket; kept, for every flow asks twice."""
+        return tuple(accumulate(self.counts))
+
     def percentile(self, percent: float) -> float | None:
         """The middle of the bucket below whose end `percent` of the values lie; None when empty."""
-        total = self.total
-        if total == 0:
+        seen = self._seen
+        if not seen or seen[-1] == 0:
             return None
-        rank = max(1, -(-total * percent // 100))
-        seen = 0
-        for bucket, count in enumerate(self.counts):
-            seen += count
-            if seen >= rank:
-                low, high = self.lower_bound(bucket), self.lower_bound(bucket + 1)
-                return low if high - low == 1 else (low + high) / 2
-        return None
+        rank = max(1, -(-seen[-1] * percent // 100))
+        bucket = bisect_left(seen, rank)
+        if bucket == len(seen):
+            return None
+        low, high = self.lower_bound(bucket), self.lower_bound(bucket + 1)
+        return low if high - low == 1 else (low + high) / 2
 
     def minus(self, earlier: Histogram) -> Histogram:
         """What has been added since an earlier reading."""

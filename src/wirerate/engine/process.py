@@ -27,7 +27,10 @@ from wirerate.errors import (
     EngineRefusedError,
     EngineStartError,
     HostSetupError,
+    PlanError,
+    WirerateError,
 )
+from wirerate.plan.eal_args import unknown_options
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -37,6 +40,8 @@ _ENGINE = "wirerate-engine"
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 10.0
 _POLL_S = 0.005
+_BAD_COMMAND_LINE = "Invalid 'command line' arguments"
+"""What EAL says of an option, whichever it is (lib/eal/linux/eal.c, rte_eal_init)."""
 
 
 def find_engine() -> Path:
@@ -63,7 +68,9 @@ def _signals_held() -> Iterator[None]:
 
     The engine inherits the mask, and waits for these signals by signalfd anyway.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    )
     try:
         yield
     finally:
@@ -73,13 +80,20 @@ def _signals_held() -> Iterator[None]:
 class Engine:
     """A running engine. Use as a context manager: whatever happens, nothing is left behind."""
 
-    def __init__(self, eal_arguments: Sequence[str], lcores: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        eal_arguments: Sequence[str],
+        lcores: Collection[int] = (),
+        passthrough: Sequence[str] = (),
+    ) -> None:
         """Start the engine and wait until it answers.
 
         ``eal_arguments`` lack ``--file-prefix``: it is the run directory's name. ``lcores`` are
-        the ones that will poll, for other runs to know. Raises EngineStartError with the engine's
-        own complaint.
+        the ones that will poll, for other runs to know. ``passthrough`` are those of the arguments
+        that the user gave. Raises EngineStartError with the engine's own complaint, PlanError where
+        EAL refuses its command line and the user gave options that may be why.
         """
+        self._passthrough = passthrough
         self._directory = RunDirectory()
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
@@ -131,7 +145,7 @@ class Engine:
             else:
                 return
             if self._running().poll() is not None:
-                raise EngineStartError(self._start_failure())
+                raise self._start_failure()
             if time.monotonic() > deadline:
                 text = f"the engine did not answer within {_START_TIMEOUT_S:.0f} s"
                 raise EngineStartError(text)
@@ -143,9 +157,17 @@ class Engine:
             raise EngineDiedError(text)
         return self._process
 
-    def _start_failure(self) -> str:
-        complaint = "; ".join(self.complaints()) or "it said nothing"
-        return f"the engine did not start: {complaint}"
+    def _start_failure(self) -> WirerateError:
+        complaints = self.complaints()
+        unknown = unknown_options(self._passthrough)
+        if unknown and _BAD_COMMAND_LINE in self._said():
+            return PlanError(
+                f"EAL option {' and '.join(unknown)}: EAL refused its command line, and wirerate "
+                "does not know this either; leave it out, or correct it"
+            )
+        return EngineStartError(
+            f"the engine did not start: {'; '.join(complaints) or 'it said nothing'}"
+        )
 
     def _log_octets(self) -> int:
         try:
@@ -153,12 +175,16 @@ class Engine:
         except OSError:
             return 0
 
+    def _said(self, since: int = 0) -> str:
+        """The engine's log from octet `since` on."""
+        try:
+            return self.log_path.read_bytes()[since:].decode(errors="replace")
+        except OSError:
+            return ""
+
     def complaints(self, most: int = 3, since: int = 0) -> list[str]:
         """The last lines of the engine's log, from octet `since` on, that sound like trouble."""
-        try:
-            lines = self.log_path.read_bytes()[since:].decode(errors="replace").splitlines()
-        except OSError:
-            return []
+        lines = self._said(since).splitlines()
         words = ("error", "cannot", "fail", "invalid", "no free", "not ", "unable", "denied")
         return [line for line in lines if any(word in line.lower() for word in words)][-most:]
 
@@ -194,6 +220,8 @@ class Engine:
             return ""
         if code < 0:
             return f"the engine was killed by {signal.Signals(-code).name} ({-code})"
+        if code == 0:
+            return "the engine was told to exit"
         complaint = "; ".join(self.complaints(1))
         return f"the engine exited with status {code}" + (f": {complaint}" if complaint else "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""May this process open a port, and does the host have it? Asked before the engine is started.
+"""Can this process open a port, and does the host have it? Asked before the engine is started.
 
 Drivers answer these questions with an errno that explains nothing; here they get words.
 """
@@ -7,9 +7,11 @@ Drivers answer these questions with an errno that explains nothing; here they ge
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from wirerate.errors import HostSetupError, PlanError
+from wirerate.host.capture_files import written_files
 from wirerate.host.tree import read_text
 from wirerate.plan.location import Location, LocationKind
 
@@ -19,16 +21,38 @@ _CAPABILITIES = {
     LocationKind.AF_PACKET: {"CAP_NET_RAW": 13},
     LocationKind.AF_XDP: {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21},
 }
+_ABSTRACT = "socket-abstract=yes"
 _SOCKETS = {LocationKind.MEMIF, LocationKind.VHOST}
 
 
-def check_port(index: int, location: Location, queues: int, root: Path = ROOT) -> None:
-    """Raise HostSetupError or PlanError, with the cure, when the port cannot be opened for sure."""
-    _check_capabilities(index, location, root)
-    if location.kind in _SOCKETS and "socket-abstract=yes" not in location.devargs:
-        _check_directory(index, location)
+def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -> None:
+    """Raise HostSetupError or PlanError, with the cure, when the port cannot be opened for sure.
+
+    ``title`` is what messages call the port.
+    """
+    _check_capabilities(title, location, root)
+    if location.kind in _SOCKETS | {LocationKind.PCAP, LocationKind.VIRTIO_USER}:
+        _check_name(title, location)
+    if location.kind in _SOCKETS and _ABSTRACT not in location.devargs:
+        _check_directory(title, location)
+    for file in written_files(location):
+        _check_written(title, location, file)
     if location.kind is LocationKind.AF_XDP:
-        _check_queues(index, location, queues, root)
+        _check_queues(title, location, queues, root)
+
+
+def _check_name(title: str, location: Location) -> None:
+    """Refuse file names that DPDK's devargs, ``key=value,key=value``, cannot hold."""
+    if "=" in location.value:
+        raise PlanError(
+            f"{title}: {location}: DPDK takes no file name with a = in it; choose another name"
+        )
+    is_file = _ABSTRACT not in location.devargs
+    if location.kind is LocationKind.MEMIF and is_file and "/" not in location.value:
+        raise PlanError(
+            f"{title}: {location}: DPDK takes a memif socket only with its directory; write "
+            f"memif:./{location.value}"
+        )
 
 
 def _effective(root: Path) -> int:
@@ -39,35 +63,67 @@ def _effective(root: Path) -> int:
     return -1  # not to be known: let the driver find out
 
 
-def _check_capabilities(index: int, location: Location, root: Path) -> None:
+def _check_capabilities(title: str, location: Location, root: Path) -> None:
     needed = _CAPABILITIES.get(location.kind, {})
     mask = _effective(root)
     missing = [name for name, bit in needed.items() if not mask >> bit & 1]
     if missing:
         raise HostSetupError(
-            f"port {index}: {location} needs {', '.join(missing)}, which this user lacks; "
+            f"{title}: {location} needs {', '.join(missing)}, which this user lacks; "
             "run as root, or see wirerate doctor",
         )
 
 
-def _check_directory(index: int, location: Location) -> None:
+def _check_directory(title: str, location: Location) -> None:
     socket = Path(location.value)
-    if not socket.parent.is_dir():
-        raise HostSetupError(
-            f"port {index}: {location}: there is no directory {socket.parent}; make it first",
-        )
+    _check_is_there(title, location, socket.parent)
     if not socket.exists() and not os.access(socket.parent, os.W_OK):
         raise HostSetupError(
-            f"port {index}: {location}: this user may not make a socket in {socket.parent}; "
+            f"{title}: {location}: this user may not make a socket in {socket.parent}; "
             "choose another place",
         )
 
 
-def _check_queues(index: int, location: Location, queues: int, root: Path) -> None:
+def _check_is_there(title: str, location: Location, directory: Path) -> None:
+    """The directory is one, and files in it can be looked for."""
+    try:
+        there = stat.S_ISDIR(directory.stat().st_mode)
+    except PermissionError as error:
+        raise HostSetupError(
+            f"{title}: {location}: this user may not look for {directory}; choose another place"
+        ) from error
+    except OSError:
+        there = False
+    if not there:
+        raise HostSetupError(
+            f"{title}: {location}: there is no directory {directory}; make it first"
+        )
+    if not os.access(directory, os.X_OK):
+        raise HostSetupError(
+            f"{title}: {location}: this user may not look into {directory}; choose another place"
+        )
+
+
+def _check_written(title: str, location: Location, name: str) -> None:
+    """A capture file is made, or emptied, as its port is opened."""
+    file = Path(os.path.realpath(name))
+    _check_is_there(title, location, file.parent)
+    if file.is_dir():
+        raise HostSetupError(
+            f"{title}: {location}: {name} is a directory; choose another name for the file"
+        )
+    place, mode = (file, os.W_OK) if file.exists() else (file.parent, os.W_OK | os.X_OK)
+    if not os.access(place, mode):
+        raise HostSetupError(
+            f"{title}: {location}: this user may not write {place}; choose another place"
+        )
+
+
+def _check_queues(title: str, location: Location, queues: int, root: Path) -> None:
     directory = root / "sys/class/net" / location.value / "queues"
     there = len(list(directory.glob("rx-*")))
     if 0 < there < queues:
         raise PlanError(
-            f"port {index}: {queues} queues asked, interface {location.value} has {there}; use "
+            f"{title}: {queues} queues asked, interface {location.value} has {there}; use "
             f"fewer lcores in its map, or ethtool -L {location.value} combined {queues}",
         )

@@ -8,13 +8,13 @@ port's own. What a STREAM is: docs/design/0002-engine-interface.md. Called by th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
-from wirerate.plan.fields import Random
+from wirerate.plan.fields import PortMac, Random
 from wirerate.plan.layout import lay_out
 from wirerate.units import FCS_OCTETS, FRAME_SIZE_MAX, frame_len_no_fcs
 
@@ -111,8 +111,7 @@ def compile_flow(
     Raises PlanError with the place in the plan.
     """
     frames = _frames(flow, port, trace)
-    by_times = flow.trace is not None and flow.trace.speed is not None
-    fps = None if by_times else _fps(flow, frames.mean_size, port)
+    fps = _fps(flow, frames.mean_size, port)
     return CompiledFlow(
         flow=flow,
         name=name,
@@ -124,6 +123,35 @@ def compile_flow(
         notes=frames.notes,
         scan=trace,
     )
+
+
+def compile_again(draft: CompiledFlow, before: PortFacts, port: PortFacts) -> CompiledFlow:
+    """What `compile_flow` gives for ``port``, from what it gave for ``before``: most of it stays.
+
+    The frames depend on the port's address alone, and only where a field holds it; the schedule on
+    the line rate. Raises PlanError with the place in the plan.
+    """
+    flow = draft.flow
+    if before.mac_octets != port.mac_octets and _holds_mac(flow):
+        return compile_flow(flow, draft.name, port, draft.scan)
+    if before.line_rate_bps == port.line_rate_bps:
+        return draft
+    fps = _fps(flow, _mean_size(flow, draft.scan), port)
+    return replace(draft, stream=draft.stream | _schedule(flow, fps, port), fps=fps)
+
+
+def _holds_mac(flow: Flow) -> bool:
+    return any(
+        isinstance(part.content, PortMac) for header in flow.packet for part in header.fields
+    )
+
+
+def _mean_size(flow: Flow, trace: Mapping[str, Any] | None) -> Fraction:
+    """Of the frames of a flow that has been compiled [octets, with FCS]."""
+    if trace is not None:
+        return Fraction(trace["octets"], trace["frames"]) + FCS_OCTETS
+    assert flow.sizes is not None, "a flow without a trace has sizes"
+    return _mix(flow.sizes.sequence).mean
 
 
 def _frames(flow: Flow, port: PortFacts, trace: Mapping[str, Any] | None) -> _Frames:
@@ -202,8 +230,7 @@ def _trace_frames(flow: Flow, trace: Trace, scan: Mapping[str, Any]) -> _Frames:
     stream = {
         "trace": {"path": str(trace.file.absolute()), "overwrite": overwrite, "speed": trace.speed}
     }
-    mean = Fraction(scan["octets"], frames) + FCS_OCTETS
-    return _Frames(stream, mean, largest, _trace_notes(trace, scan))
+    return _Frames(stream, _mean_size(flow, scan), largest, _trace_notes(trace, scan))
 
 
 def _trace_notes(trace: Trace, scan: Mapping[str, Any]) -> tuple[str, ...]:
@@ -222,6 +249,8 @@ def _trace_notes(trace: Trace, scan: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _fps(flow: Flow, mean_size: Fraction, port: PortFacts) -> float | None:
+    if flow.trace is not None and flow.trace.speed is not None:
+        return None  # the file's own times
     whole = mean_size.denominator == 1
     try:
         fps = flow.rate.to_fps(int(mean_size) if whole else mean_size, port.line_rate_bps)

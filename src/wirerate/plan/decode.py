@@ -17,6 +17,7 @@ from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.reader import Reader, port_reference, shown, to_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 MTU_MIN = 64
@@ -92,7 +93,23 @@ def _decode_ports(config: Reader, layer1: dict[str, _Layer1]) -> tuple[PlanPort,
     if not readers:
         config.fail("ports", "there is none; a plan has one or more, each with name and location")
     paths: dict[str, str] = {}
-    return tuple(_decode_port(reader, paths, layer1) for reader in readers)
+    ports = tuple(_decode_port(reader, paths, layer1) for reader in readers)
+    _check_locations(ports)
+    return ports
+
+
+def _check_locations(ports: Sequence[PlanPort]) -> None:
+    """Refuse a device that is two ports; what a PCI device is told makes no other of it."""
+    there: dict[str, PlanPort] = {}
+    for port in ports:
+        location = port.location
+        device = location.value if location.needs_pci else location.text
+        if device in there:
+            raise PlanError(
+                f"{port.path}.location: {location} is port {there[device].name} already; a device "
+                "is one port"
+            )
+        there[device] = port
 
 
 def _decode_port(reader: Reader, paths: dict[str, str], layer1: dict[str, _Layer1]) -> PlanPort:

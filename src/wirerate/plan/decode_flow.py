@@ -45,7 +45,9 @@ def decode_flow(
     if trace is not None:
         _check_trace_alone(reader)
     reader.unsupported("egress_packet", "egress tracking")
-    _decode_metrics(reader.branch("metrics"))
+    metrics = reader.child("metrics")
+    if metrics is not None:
+        _decode_metrics(metrics)
     flow = Flow(
         name=name,
         path=reader.path,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A plan's text: files and standard input to one object, and back.
 
-YAML 1.2 (core schema) or JSON, told by the content: what starts with ``{`` and is JSON is JSON.
+YAML 1.2 (core schema) or JSON, told by the content: what starts with ``{`` or ``[`` and is JSON is
+JSON, and what begins as only JSON is written is meant to be.
 Duplicate keys, infinite numbers and texts made to exhaust the reader are refused. Whatever is wrong
 is a PlanError of one line with the file, line and column. Called by the commands.
 """
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 FILE_OCTETS_MAX = 64 << 20
 """Largest plan that is read [octets]."""
 
+_JSON_START = re.compile(r'\s*(?:[{\[]\s*)+["}\]]')
+"""A key in quotes comes first, or nothing at all. Nobody writes YAML in braces like that."""
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
@@ -91,19 +94,14 @@ def _read_file(path: Path, name: str) -> bytes:
 
 
 def _parse_text(text: str) -> Any:
-    if not text.lstrip().startswith("{"):
+    if not text.lstrip().startswith(("{", "[")):
         return load_yaml(text)
     try:
         return _parse_json(text)
-    except json.JSONDecodeError as json_error:
-        # YAML has objects in braces too. Whichever reading came further was meant.
-        try:
-            return load_yaml(text)
-        except TextError as error:
-            line, column = json_error.lineno, json_error.colno
-            if (error.line, error.column) > (line, column):
-                raise
-            raise TextError(f"not JSON: {json_error.msg}", line, column) from error
+    except json.JSONDecodeError as error:
+        if _JSON_START.match(text):
+            raise TextError(f"not JSON: {_problem(error)}", error.lineno, error.colno) from error
+    return load_yaml(text)  # it has objects in braces and lists in brackets, too
 
 
 def _parse_json(text: str) -> Any:
@@ -126,6 +124,15 @@ def _parse_json(text: str) -> Any:
         except UnicodeEncodeError as error:
             raise TextError(r"half of a surrogate pair (\ud800…\udfff) is not text") from error
     return document
+
+
+def _problem(error: json.JSONDecodeError) -> str:
+    """What is wrong, in the parser's words where these tell enough."""
+    if error.pos >= len(error.doc.rstrip()):
+        return f"the text ends too early: {error.msg}"
+    if error.doc[error.pos] in "]}" and error.doc[: error.pos].rstrip().endswith(","):
+        return f"nothing between the comma and {error.doc[error.pos]}; leave the comma out"
+    return error.msg.removesuffix(" starting at")
 
 
 class _DuplicateKeyError(Exception):

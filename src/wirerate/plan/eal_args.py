@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from wirerate.errors import PlanError
 from wirerate.plan.lcore_map import LCORE_MAX, parse_number_list
 from wirerate.plan.location import Location, LocationKind, parse_location
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SHORT_WITH_VALUE = frozenset("abcdlmnrsSw")
 _SHORT_FLAGS = frozenset("hv")
@@ -103,6 +107,18 @@ def parse_eal_args(tokens: list[str]) -> EalRequest:
         option = _take_option(rest)
         _apply(draft, option)
     return _finish(draft)
+
+
+def unknown_options(passthrough: Sequence[str]) -> list[str]:
+    """The options among those passed to EAL that are not known here, as written."""
+    rest = list(passthrough)
+    unknown = []
+    while rest:
+        option = _take_option(rest)
+        letter = option.tokens[0][1:2]
+        if option.name not in _LONG and letter not in _SHORT_WITH_VALUE | _SHORT_FLAGS:
+            unknown.append(_written(option))
+    return unknown
 
 
 def _take_option(rest: list[str]) -> _Option:

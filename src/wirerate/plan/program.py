@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineRefusedError, PlanError
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
+from wirerate.plan.location import LocationKind
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY, format_engineering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wirerate.plan.compile import CompiledFlow
     from wirerate.plan.lcore_map import Direction
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 BURST_MAX = 512
 _HEADER_AND_FCS_OCTETS = 18
 """Of Ethernet, around what the MTU counts."""
+_MEMIF_ALONE = "Failed to connect socket"
+"""What DPDK 22.11's rte_eth_memif.c (memif_connect_client) says to a client without a server."""
 _NS_PER_S = 1_000_000_000
 
 
@@ -93,14 +96,16 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
     """The directions in which each port is used.
 
     It transmits when it has flows, and receives when a flow names it as a receiver or when it has
-    nothing to send: what else would it be there for?
+    nothing to send: what else would it be there for? A ring always receives, for it gives back what
+    it is sent, and would be full soon.
     """
     uses = []
     for port in plan.ports:
         found: set[Direction] = set()
         if any(flow.tx_port == port.name for flow in plan.flows):
             found.add("tx")
-        if not found or any(port.name in flow.rx_ports for flow in plan.flows):
+        is_ring = port.location.kind is LocationKind.RING
+        if not found or is_ring or any(port.name in flow.rx_ports for flow in plan.flows):
             found.add("rx")
         uses.append(frozenset(found))
     return tuple(uses)
@@ -204,6 +209,12 @@ def named_refusal(
         entry = lcore_map.ports[int(port[1])]
         if port[2] in {".rx_queues", ".tx_queues"}:
             text = f"{text} {entry.text}"
+        if _MEMIF_ALONE in text:
+            location = plan.ports[entry.port].location
+            text = (
+                f"{location}: nobody listens at {location.value}; start the other side first, or "
+                "use role=server"
+            )
         text = f"{titles[entry.port]}: {text}"
     elif stream is not None:
         flow = plan.flows[int(stream[1])]
@@ -218,9 +229,9 @@ def plan_ports(
     settings: RunSettings,
     lcore_map: LcoreMap,
     infos: Sequence[Mapping[str, Any]],
-    title: Callable[[int], str],
+    titles: Sequence[str],
 ) -> tuple[PortPlan, ...]:
-    """Settle the line rate of each open port (same order as the map).
+    """Settle the line rate of each open port (same order as the map); ``titles``: all ports'.
 
     --line-rate is stronger than the device's, and that than what layer1 says. Raises PlanError when
     the plan asks for another speed than the link has.
@@ -239,7 +250,7 @@ def plan_ports(
             PortPlan(
                 index=entry.port,
                 name=port_name(entry.port),
-                title=title(entry.port),
+                title=titles[entry.port],
                 location=port.location.text,
                 rx_lcores=entry.rx,
                 tx_lcores=entry.tx,

@@ -65,7 +65,7 @@ class Reader:
         raise PlanError(f"{place or 'the plan'}: {text}")
 
     def __contains__(self, key: str) -> bool:
-        return key in self._value and self._value[key] is not None
+        return self._value.get(key) is not None
 
     def raw(self, key: str, default: Any = REQUIRED) -> Any:
         """The value as it stands; null counts as absent."""
@@ -165,9 +165,12 @@ class Reader:
         More than one branch, or another than ``choice`` says, is an error. A branch may be chosen
         without being there (all its defaults); its content is read by the caller.
         """
-        there = [name for name in branches if name in self]
+        given = self._value
+        there = [key for key in given if key in branches and given[key] is not None]
         said = self.one_of("choice", branches, None)
         self._known.update(branches)
+        if len(there) > 1:  # in the order of the model, whatever that of the plan
+            there = [name for name in branches if name in there]
         if len(there) > 1:
             self.fail(None, f"{' and '.join(there)} are both there; only one of them can be meant")
         if said is not None and there and there[0] != said:

@@ -67,7 +67,7 @@ def load_yaml(text: str) -> Any:
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
-        raise _at(error.problem_mark, error.problem or error.context or "not YAML") from error
+        raise _at(error.problem_mark, _problem(text, error)) from error
     except yaml.YAMLError as error:
         raise TextError(f"not YAML: {str(error).splitlines()[0]}") from error
 
@@ -84,6 +84,16 @@ def dump_yaml(document: Any) -> str:
             width=1 << 20,
         )
     )
+
+
+def _problem(text: str, error: yaml.MarkedYAMLError) -> str:
+    """What is wrong, in the parser's words but for tabs, where these help nobody."""
+    problem, mark = error.problem or error.context or "not YAML", error.problem_mark
+    lines = text.split("\n")
+    at = lines[mark.line][mark.column :] if mark is not None and mark.line < len(lines) else ""
+    if at.startswith("\t") or "tab character" in problem:
+        return "a tab; YAML is indented with spaces only"
+    return problem
 
 
 class _Builder:

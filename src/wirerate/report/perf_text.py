@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -47,7 +48,7 @@ def setup_text(setup: Setup, settings: PerfSettings) -> str:
     for index, location in enumerate(settings.locations):
         what = "" if index in mapped else " (not mapped: left alone)"
         lines.append(f"Port {index}: {location}{what}")
-    return "\n".join([*lines, map_line(setup), ""])
+    return wrapped("\n".join([*lines, map_line(setup), ""]), terminal_columns())
 
 
 def table(
@@ -160,7 +161,8 @@ def summary(result: RunResult, settings: PerfSettings) -> str:
     lines = ["Summary"]
     for port in result.ports:
         lines += _port_summary(port, settings.frame_size, result.final.tsc_hz)
-    return "\n".join([*lines, *engine_lines(result), *verdict_lines(result.verdict)])
+    lines += [*engine_lines(result), *verdict_lines(result.verdict)]
+    return wrapped("\n".join(lines), terminal_columns())
 
 
 def _port_summary(result: PortResult, frame_size: int, hz: int) -> Iterator[str]:

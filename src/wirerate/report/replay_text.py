@@ -10,6 +10,7 @@ import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wirerate.report.columns import Column, table_lines, terminal_columns
 from wirerate.units import FCS_OCTETS, LINE_OVERHEAD_OCTETS, format_count, format_duration_ns
 
 if TYPE_CHECKING:
@@ -23,11 +24,21 @@ if TYPE_CHECKING:
 GOOD, BAD, UNKNOWN = "good", "bad", "-"
 _GIGA = 1e9
 _MEGA = 1e6
-_LONG_NS = 10**9
-_HEAD = (
-    f"{'Port':>4} {'Mpps':>9} {'Gbit/s L1':>10} {'frames':>16} {'laps':>14} {'opackets':>16} "
-    f"{'obytes':>18} {'ipackets':>14} {'ibytes':>16} {'oerrors':>8}"
+_NS_PER_S = 10**9
+_COLUMNS = (
+    Column("Port", 4),
+    Column("Mpps", 9),
+    Column("Gbit/s L1", 10),
+    Column("frames", 16),
+    Column("laps", 14),
+    Column("opackets", 16, 1),
+    Column("obytes", 18, 3),
+    Column("ipackets", 14, 2),
+    Column("ibytes", 16, 4),
+    Column("oerrors", 8),
 )
+
+_DEVICE = ("opackets", "obytes", "ipackets", "ibytes", "oerrors")
 
 
 @dataclass(frozen=True)
@@ -116,11 +127,16 @@ def port_line(index: int, port: ReplayPort) -> str:
 
 
 def table(
-    now: Snapshot, before: Snapshot | None, ports: Mapping[int, str], trace_frames: int
+    now: Snapshot,
+    before: Snapshot | None,
+    ports: Mapping[int, str],
+    trace_frames: int,
+    room: int | None = None,
 ) -> str:
     """A row per port and their sum: rates since ``before``, all else since the start.
 
-    ``ports``: the engine's names by the ports' places in the plan.
+    ``ports``: the engine's names by the ports' places in the plan. ``room``: columns to fit into;
+    None: those of the terminal, if there is one.
     """
     seconds = _seconds_between(now, before)
     there = [now.port(name) for name in ports.values()]
@@ -132,7 +148,7 @@ def table(
     ]
     if len(rows) > 1:
         rows.append(_row("sum", _sum(loads), there, trace_frames))
-    return "\n".join([_HEAD, *rows])
+    return "\n".join(table_lines(_COLUMNS, rows, room or terminal_columns()))
 
 
 def final_table(result: RunResult, trace_frames: int) -> str:
@@ -144,7 +160,7 @@ def final_table(result: RunResult, trace_frames: int) -> str:
         rows.append(_row(str(port.plan.index), loads[-1], [there], trace_frames))
     if len(rows) > 1:
         rows.append(_row("sum", _sum(loads), result.final.ports, trace_frames))
-    return "\n".join([_HEAD, *rows])
+    return "\n".join(table_lines(_COLUMNS, rows, terminal_columns()))
 
 
 def load_of(port: PortResult) -> Load:
@@ -164,14 +180,14 @@ def performance(result: RunResult, numa: str) -> list[str]:
         f"{len(loads):>7}",
         f"{size:>10.1f}",
         f"{numa:<4}",
-        f"{mpps:>9.3f}",
-        f"{mpps / max(1, len(loads)):>11.3f}",
+        f"{mpps:>8.3f}",
+        f"{mpps / max(1, len(loads)):>9.3f}",
         f"{l1_gbps:>9.3f}",
         f"{'-' if share is None else f'{100 * share:.1f} %':>15}",
     ]
     return [
-        "# ports | frame size | NUMA | Mpps      | Mpps / port | Gbit/s L1 | CPU of one core",
-        "--------+------------+------+-----------+-------------+-----------+----------------",
+        "# ports | frame size | NUMA | Mpps     | Mpps/port | Gbit/s L1 | CPU of one core",
+        "--------+------------+------+----------+-----------+-----------+----------------",
         " | ".join(cells),
     ]
 
@@ -191,18 +207,13 @@ def pacing_lines(result: RunResult) -> list[str]:
     return lines
 
 
-def _row(label: str, load: Load, ports: Sequence[Port], trace_frames: int) -> str:
+def _row(label: str, load: Load, ports: Sequence[Port], trace_frames: int) -> Sequence[str]:
     frames = sum(port.tx_frames for port in ports)
     laps = frames / trace_frames
 
-    def device(word: str) -> int:
-        return sum(getattr(port.device, word) for port in ports)
-
-    return (
-        f"{label:>4} {load.mpps:>9.3f} {load.l1_gbps:>10.3f} {frames:>16,} {laps:>14,.2f} "
-        f"{device('opackets'):>16,} {device('obytes'):>18,} {device('ipackets'):>14,} "
-        f"{device('ibytes'):>16,} {device('oerrors'):>8,}"
-    )
+    own = [label, f"{load.mpps:.3f}", f"{load.l1_gbps:.3f}", f"{frames:,}", f"{laps:,.2f}"]
+    counts = (sum(getattr(port.device, word) for port in ports) for word in _DEVICE)
+    return [*own, *(f"{count:,}" for count in counts)]
 
 
 def _sum(loads: Sequence[Load]) -> Load:
@@ -250,12 +261,16 @@ def _frames_were(count: int) -> str:
 
 def _span(span_ns: int) -> str:
     """As a duration; below a second with all digits, since gaps are what timing is about."""
-    return format_duration_ns(span_ns) if span_ns >= _LONG_NS else f"{span_ns / 1000:,.3f} us"
+    if span_ns >= _NS_PER_S:
+        return format_duration_ns(span_ns)
+    unit, size_ns = ("ms", 10**6) if span_ns >= 10**6 else ("us", 10**3)
+    digits = f"{span_ns / size_ns:.{len(str(size_ns)) - 1}f}"
+    return f"{digits.rstrip('0').rstrip('.')} {unit}"
 
 
 def _date(time_ns: int) -> str:
     """The day and second of a capture's time, UTC; 1970 where the file has no real clock."""
-    seconds = time_ns // _LONG_NS
+    seconds = time_ns // _NS_PER_S
     try:
         moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.timezone.utc)
     except (OverflowError, ValueError, OSError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.host.numa import UNKNOWN, cpu_nodes, pci_node
 from wirerate.report import parts_json
 from wirerate.report import replay_text as text
+from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.parts_text import map_line, verdict_lines
 from wirerate.units import FCS_OCTETS
 
@@ -57,7 +58,7 @@ class ReplayView:
                 lines.append(text.port_line(index, shown))
             else:
                 lines.append(f"Port {index}: {port.location} (not mapped: left alone)")
-        return "\n".join([*lines, map_line(setup), ""])
+        return wrapped("\n".join([*lines, map_line(setup), ""]), terminal_columns())
 
     @property
     def warnings(self) -> list[str]:
@@ -81,7 +82,7 @@ class ReplayView:
             *text.pacing_lines(result),
             *verdict_lines(result.verdict),
         ]
-        return "\n".join(blocks)
+        return wrapped("\n".join(blocks), terminal_columns())
 
     def document(self, result: RunResult) -> dict[str, Any]:
         """All figures; octets of frames count the FCS."""

@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -30,13 +31,22 @@ WORST_SHOWN = 10
 SUMMARY_FLOWS = 50
 _NAME = 20
 _MEGA = 1e6
-_FLOW_HEAD = (
-    f"{'Flow':<{_NAME}} {'port':<{_NAME}} {'Tx frames/s':>14} {'Mbit/s L1':>12} {'sent':>16} "
-    f"{'unsent':>12}"
+_FLOW_COLUMNS = (
+    Column("Flow", _NAME, name=True),
+    Column("port", _NAME, 2, name=True),
+    Column("Tx frames/s", 14),
+    Column("Mbit/s L1", 12, 1),
+    Column("sent", 16),
+    Column("unsent", 12),
 )
-_PORT_HEAD = (
-    f"{'Port':<{_NAME}} {'Tx frames/s':>14} {'Mbit/s L1':>12} {'Rx frames/s':>14} "
-    f"{'Mbit/s L1':>12} {'received':>16} {'missed':>10}"
+_PORT_COLUMNS = (
+    Column("Port", _NAME, name=True),
+    Column("Tx frames/s", 14),
+    Column("Mbit/s L1", 12, 2),
+    Column("Rx frames/s", 14),
+    Column("Mbit/s L1", 12, 1),
+    Column("received", 16),
+    Column("missed", 10),
 )
 
 
@@ -53,10 +63,10 @@ class _Counted:
             self.frames - other.frames, self.octets - other.octets, self.unsent - other.unsent
         )
 
-    def rates(self, seconds: float) -> str:
-        """Frames/s and Mbit/s of line, in two columns."""
+    def rates(self, seconds: float) -> tuple[str, str]:
+        """Frames/s and Mbit/s of line."""
         bits = 8 * (self.octets + LINE_OVERHEAD_OCTETS * self.frames)
-        return f"{round(self.frames / seconds):>14,} {bits / seconds / _MEGA:>12,.2f}"
+        return f"{round(self.frames / seconds):,}", f"{bits / seconds / _MEGA:,.2f}"
 
 
 _NONE = _Counted()
@@ -73,16 +83,26 @@ def setup_text(setup: Setup) -> str:
         lines.append(f"Port {index}: {port.name}, {port.location}, {what}")
     lines.append(map_line(setup))
     lines += [f"Note: {note}" for note in setup.notes]
-    return "\n".join([*lines, ""])
+    return wrapped("\n".join([*lines, ""]), terminal_columns())
 
 
-def table(session: Session, now: Snapshot, before: Snapshot | None) -> str:
-    """Rates between two snapshots (since the start when before is None), counts since the start."""
+def table(session: Session, now: Snapshot, before: Snapshot | None, room: int | None = None) -> str:
+    """Rates between two snapshots (since the start when before is None), counts since the start.
+
+    ``room``: columns to fit into; None: those of the terminal, if there is one.
+    """
+    room = room or terminal_columns()
     seconds = now.seconds_since(before)
     lines = []
     if session.flows:
-        lines += [*_flow_rows(session, now, before, seconds), ""]
-    lines.append(_PORT_HEAD)
+        lines += [*_flow_lines_now(session, now, before, seconds, room), ""]
+    lines += table_lines(_PORT_COLUMNS, _port_rows(session, now, before, seconds), room)
+    return "\n".join(lines)
+
+
+def _port_rows(
+    session: Session, now: Snapshot, before: Snapshot | None, seconds: float
+) -> Iterator[Sequence[str]]:
     for plan in session.ports:
         port = now.port(plan.name)
         earlier = None if before is None else before.port(plan.name)
@@ -90,31 +110,28 @@ def table(session: Session, now: Snapshot, before: Snapshot | None) -> str:
         tx = _since(port, earlier, lambda of: of.tx).rates(seconds)
         rx = _since(port, earlier, lambda of: of.rx).rates(seconds)
         missed = port.device.imissed + port.device.rx_nombuf
-        lines.append(f"{_short(name)} {tx} {rx} {port.rx_frames:>16,} {missed:>10,}")
-    return "\n".join(lines)
+        yield (_short(name), *tx, *rx, f"{port.rx_frames:,}", f"{missed:,}")
 
 
-def _flow_rows(
-    session: Session, now: Snapshot, before: Snapshot | None, seconds: float
+def _flow_lines_now(
+    session: Session, now: Snapshot, before: Snapshot | None, seconds: float, room: int | None
 ) -> Iterator[str]:
     counted = _by_stream(now)
     earlier = {} if before is None else _by_stream(before)
     flows: Sequence[int] = range(len(session.flows))
-    head = _FLOW_HEAD
     if len(flows) > FLOWS_SHOWN:
         unsent = {flow.index: counted[flow.name].unsent for flow in session.flows}
         flows = sorted(flows, key=lambda index: -unsent[index])[:WORST_SHOWN]
         yield f"{len(session.flows):,} flows; those with the most unsent frames:"
-    yield head
+    rows = []
     for index in flows:
         flow = session.flows[index]
         own = counted[flow.name]
         recent = own - earlier.get(flow.name, _NONE)
         port = session.plan.ports[flow.port].name
-        yield (
-            f"{_short(flow.label)} {_short(port)} {recent.rates(seconds)} {own.frames:>16,} "
-            f"{own.unsent:>12,}"
-        )
+        counts = f"{own.frames:,}", f"{own.unsent:,}"
+        rows.append((_short(flow.label), _short(port), *recent.rates(seconds), *counts))
+    yield from table_lines(_FLOW_COLUMNS, rows, room)
 
 
 def _by_stream(snapshot: Snapshot) -> dict[str, _Counted]:
@@ -147,7 +164,7 @@ def _short(name: str) -> str:
     if len(name) > _NAME:
         half = _NAME // 2
         name = f"{name[: half - 1]}…{name[len(name) - half :]}"
-    return f"{name:<{_NAME}}"
+    return name
 
 
 def summary(result: RunResult) -> str:
@@ -163,7 +180,8 @@ def summary(result: RunResult) -> str:
         lines.append(f"  and {more:,} more flows with fewer unsent frames: --json has all")
     for port in result.ports:
         lines += _port_lines(port, result.session.plan.ports[port.plan.index].name)
-    return "\n".join([*lines, *engine_lines(result), *verdict_lines(result.verdict)])
+    lines += [*engine_lines(result), *verdict_lines(result.verdict)]
+    return wrapped("\n".join(lines), terminal_columns())
 
 
 def _flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:

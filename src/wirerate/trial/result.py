@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wirerate.engine.counters import Histogram, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from wirerate.plan.program import FlowPlan, PortPlan
     from wirerate.trial.cpu import CpuUse
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from wirerate.trial.verdict import Verdict
 
 LATENESS_S = 0.010
-"""How late a frame may leave [s]; the engine gives up what is later (worker.h, TX_WINDOW_NS)."""
+"""How late a frame may leave [s]. The engine gives up what is later (worker.h, TX_WINDOW_NS), but
+for the frames of a flow that has a number of them to send."""
+LATENESS_PROMISED_S = 1.0
+"""How late those are sent all the same [s] (worker.h, TX_WINDOW_LIMITED_NS)."""
 _PERCENTS = (50.0, 99.0)
 _NS_PER_S = 1_000_000_000
 
@@ -122,11 +125,15 @@ def percentiles(histograms: Sequence[Histogram], maximum: int | None = None) -> 
 
 def flow_results(snapshot: Snapshot, plans: Sequence[FlowPlan]) -> tuple[FlowResult, ...]:
     """The figures of every flow of a finished trial."""
-    queues: dict[str, list[TxQueue]] = defaultdict(list)
-    for port in snapshot.ports:
-        for queue in port.tx:
-            queues[queue.stream].append(queue)
+    queues = _by_stream(queue for port in snapshot.ports for queue in port.tx)
     return tuple(_flow_result(snapshot, plan, queues[plan.name]) for plan in plans)
+
+
+def _by_stream(queues: Iterable[TxQueue]) -> dict[str, list[TxQueue]]:
+    found: dict[str, list[TxQueue]] = defaultdict(list)
+    for queue in queues:
+        found[queue.stream].append(queue)
+    return found
 
 
 def port_results(
@@ -188,10 +195,10 @@ def _flow_window(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) 
 
 def _port_window(snapshot: Snapshot, port: Port, flows: Sequence[FlowPlan]) -> _Window:
     """From the first start of a flow to the last end of one; the run without any."""
-    windows = [
-        _flow_window(snapshot, flow, [queue for queue in port.tx if queue.stream == flow.name])
-        for flow in flows
-    ] or [_Window(snapshot.start_tsc, _run_end(snapshot), snapshot.stop_tsc)]
+    queues = _by_stream(port.tx)
+    windows = [_flow_window(snapshot, flow, queues[flow.name]) for flow in flows] or [
+        _Window(snapshot.start_tsc, _run_end(snapshot), snapshot.stop_tsc)
+    ]
     return _Window(
         min(window.start for window in windows),
         max(window.end for window in windows),

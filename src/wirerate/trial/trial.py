@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.errors import EngineDiedError
+from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ _NS_PER_S = 1_000_000_000
 _SETTLE_QUIET_S = 0.05
 #: RFC 2544 section 23 waits two seconds for residual frames.
 _SETTLE_LIMIT_S = 2.0
-#: A transmission that should have ended by itself and has not, is ended.
-_OVERRUN_LIMIT_S = 1.0
+#: A transmission that should have ended by itself and has not, is ended; the engine offers what is
+#: late for LATENESS_PROMISED_S more.
+_OVERRUN_LIMIT_S = LATENESS_PROMISED_S + 0.5
 
 
 @dataclass

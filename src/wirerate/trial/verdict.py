@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wirerate.trial.result import LATENESS_S
+from wirerate.trial.result import LATENESS_PROMISED_S, LATENESS_S
 from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Offered load may differ from intended load by this much [ratio].
 LOAD_TOLERANCE = 0.001
+#: A load so far off is told as a share of the other [ratio].
+_FAR_OFF = 0.1
 #: A gap this long on a worker is worth a note [s].
 _GAP_NOTE_S = 0.001
 #: So many flows or ports are named in a note that they share.
@@ -93,10 +95,11 @@ def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
         )
     elif flow.tx_frames_unsent > 0:
         share = 100 * flow.tx_frames_unsent / max(1, flow.frames_due)
+        window_s = LATENESS_S if flow.plan.frames is None else LATENESS_PROMISED_S
         why = (
             "the device did not take them in time"
             if flow.tx_bursts_short > 0
-            else "their lcore was too slow or was taken away for longer than 10 ms"
+            else f"their lcore was too slow or was taken away for over {1000 * window_s:.0f} ms"
         )
         yield (
             f"load not offered: {format_count(flow.tx_frames_unsent)} of "
@@ -104,8 +107,18 @@ def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
             f"were not sent: {why}"
         )
     yield from _load_reasons(flow)
+    yield from _schedule_reasons(flow, hz)
     if flow.overrun_cycles > 2 * LATENESS_S * hz:
         yield f"time overrun: the last frame left {1000 * flow.overrun_cycles / hz:.1f} ms late"
+
+
+def _schedule_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
+    """A number of frames is sent even when late: all of them, but not at their times."""
+    latest = flow.lateness_cycles.maximum
+    if flow.plan.frames is None or flow.plan.unpaced or latest is None:
+        return
+    if latest > LATENESS_S * hz:
+        yield f"schedule not kept: a frame left {1000 * latest / hz:.1f} ms late"
 
 
 def _too_few_to_tell(flow: FlowResult) -> bool:
@@ -123,9 +136,14 @@ def _load_reasons(flow: FlowResult) -> Iterator[str]:
         return
     error = flow.offered_fps / intended - 1
     if abs(error) > LOAD_TOLERANCE:
+        how = (
+            f"{100 * error:+.3g} % off"
+            if abs(error) < _FAR_OFF
+            else f"{100 + 100 * error:.3g} % of"
+        )
         yield (
-            f"offered load {format_engineering(flow.offered_fps, 'fps')} is {100 * error:+.3g} % "
-            f"off the intended {format_engineering(intended, 'fps')}"
+            f"offered load {format_engineering(flow.offered_fps, 'fps')} is {how} the intended "
+            f"{format_engineering(intended, 'fps')}"
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets
+import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -185,8 +186,8 @@ def _parse_mac(text: str) -> int | None:
 
 def _parse_ipv4(text: str) -> int | None:
     try:
-        return int(ipaddress.IPv4Address(text))
-    except ValueError:
+        return int.from_bytes(socket.inet_pton(socket.AF_INET, text), "big")
+    except (OSError, ValueError):  # ValueError: a NUL
         return None
 
 

@@ -119,7 +119,13 @@ def _decode_row(reader: Reader, row: Row, defaults: Mapping[str, Content] | None
     default = row.default
     if defaults is not None:
         default = defaults.get(row.name, default)
-    content = decode_pattern(
+    given = reader.raw(row.key, None) is not None
+    content = _decode_given(reader, row, default) if given else default
+    return row.usual if content is row.default else Field(row.name, row.bits, content)
+
+
+def _decode_given(reader: Reader, row: Row, default: Content) -> Content:
+    return decode_pattern(
         reader,
         row.key,
         row.bits,
@@ -128,7 +134,6 @@ def _decode_row(reader: Reader, row: Row, defaults: Mapping[str, Content] | None
         plain=row.plain,
         automatic=row.automatic,
     )
-    return row.usual if content is row.default else Field(row.name, row.bits, content)
 
 
 def _is_there(reader: Reader, row: Row, fields: Sequence[Field]) -> bool:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be said of a port before DPDK tries to open it, in words."""
+
+import os
+
+import pytest
+
+from wirerate.errors import HostSetupError, PlanError
+from wirerate.host.ports import check_port
+from wirerate.plan.location import parse_location
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(text, **options):
+    check_port("port east", parse_location(text), 1, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("pcap:,none/x.pcap", HostSetupError, "there is no directory .*none; make it first"),
+        ("vdev:net_pcap0,tx_pcap=none/x.pcap", HostSetupError, "there is no directory .*none;"),
+        ("pcap:,.", HostSetupError, r"\. is a directory; choose another name"),
+        ("pcap:,a=b.pcap", PlanError, "DPDK takes no file name with a = in it"),
+        ("pcap:a=b.pcap,", PlanError, "DPDK takes no file name with a = in it"),
+        ("vhost:./a=b", PlanError, "DPDK takes no file name with a = in it"),
+        ("memif:a.sock", PlanError, r"write memif:\./a\.sock"),
+        ("memif:none/a.sock", HostSetupError, "there is no directory none; make it first"),
+    ],
+)
+def test_ports_that_cannot_be_opened(text, error, says):
+    with pytest.raises(error, match=f"^port east: {text}: .*{says}") as raised:
+        check(text)
+    assert raised.value.exit_code == (3 if error is HostSetupError else 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pcap:,x.pcap",
+        "pcap:in.pcap,",
+        "pcap:,/dev/null",
+        "pcap:,old.pcap",
+        "pcap:,dangling.pcap",
+        "memif:./a.sock",
+        "memif:name,socket-abstract=yes",
+        "vdev:net_null0,tx_pcap=none/x",
+    ],
+)
+def test_ports_that_may_be(text, place):
+    (place / "old.pcap").touch()
+    (place / "dangling.pcap").symlink_to("target.pcap")
+    check(text)
+
+
+def test_a_link_into_nowhere(place):
+    (place / "dangling.pcap").symlink_to("none/target.pcap")
+    with pytest.raises(HostSetupError, match=r"there is no directory .*none"):
+        check("pcap:,dangling.pcap")
+
+
+@pytest.mark.parametrize(
+    ("name", "closed", "says"),
+    [
+        ("old.pcap", {"old.pcap"}, "may not write .*old.pcap;"),
+        ("new.pcap", {""}, "may not look into|may not write"),
+    ],
+)
+def test_places_that_are_closed_to_this_user(place, monkeypatch, name, closed, says):
+    (place / "old.pcap").touch()
+    shut = {str(place / each) if each else str(place) for each in closed}
+    monkeypatch.setattr(os, "access", lambda path, _mode: str(path) not in shut)
+    with pytest.raises(HostSetupError, match=says):
+        check(f"pcap:,{name}")
+
+
+def test_capabilities_by_the_ports_own_name(tmp_path):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/status").write_text("CapEff:\t0000000000000000\n")
+    with pytest.raises(HostSetupError, match=r"^port east: af_packet:eth0 needs CAP_NET_RAW"):
+        check("af_packet:eth0", root=tmp_path)
