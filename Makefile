@@ -128,11 +128,12 @@ fix:
 	@ruff format $(PYTHON_DIRS)
 
 # --- The rest --------------------------------------------------------------------------------------
-## bench: cycles per frame on this machine; BENCH_ARGS goes to bench/run.py
+## bench: cycles per frame, and figures of whole runs, on this machine; BENCH_ARGS goes to bench/run.py
 .PHONY: bench
 bench: setup build
 	$(HEADING) 'bench'
 	@python bench/run.py $(BENCH_ARGS)
+	@python bench/headlines.py
 
 ## clean: remove what was built, keep .venv
 .PHONY: clean
