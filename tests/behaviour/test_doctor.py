@@ -219,7 +219,9 @@ def test_an_ordinary_user_is_served_too():
     # Imported first: this Python may lie in a folder that is closed to nobody.
     script = """
 import os
+import wirerate
 from wirerate.host.doctor import examine
+wirerate.__version__
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 print("\\n".join(f.text for f in examine()))
 """
