@@ -38,6 +38,26 @@ struct ports_config {
 enum task_kind {
 	TASK_RX,
 	TASK_TX,
+	TASK_FORWARD,
+};
+
+enum rewrite {
+	REWRITE_NONE,
+	REWRITE_MAC_SWAP, /* Ethernet addresses */
+	REWRITE_REVERSE,  /* and those of IP, and the ports of UDP and TCP */
+};
+
+/* What a forward task does besides: docs/design/0005-measurement.md. */
+struct forward_config {
+	char to_port[CONFIG_NAME_SIZE]; /* not resolved */
+	uint32_t to_queue;
+	enum rewrite rewrite;
+	uint64_t work_cycles; /* spun for each frame, of the TSC; 0…CONFIG_WORK_CYCLES_MAX */
+	double drop;          /* probabilities, 0…1 */
+	double duplicate;
+	double reorder;
+	uint64_t delay_ns; /* 0…CONFIG_DELAY_NS_MAX */
+	uint64_t seed;
 };
 
 struct task_config {
@@ -49,6 +69,8 @@ struct task_config {
 	uint32_t stream_index; /* tx only: streams[stream_index].name is stream */
 	uint32_t part;         /* tx only: 0…parts-1; every part of a stream is in one task */
 	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
+	bool measure;          /* rx only: look for stamps */
+	struct forward_config forward; /* forward only: port and queue are those it receives on */
 };
 
 struct worker_config {
@@ -63,6 +85,7 @@ struct program_config {
 	struct stream_config *streams; /* NULL when none; names all different; each has a task */
 	uint32_t n_workers;            /* 1…256 */
 	uint32_t n_streams;            /* 0…65536 */
+	uint16_t stamp_magic;          /* of this program's stamps */
 };
 
 /* What program.preview asks for besides a program. */

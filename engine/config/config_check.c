@@ -144,80 +144,14 @@ compare_places(const struct task_ref *x, const struct task_ref *y)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Zero for tasks that serve the same queue in the same direction. */
-static int
-compare_queues(const struct task_config *x, const struct task_config *y)
-{
-	int order = strcmp(x->port, y->port);
-
-	if (order != 0)
-		return order;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->queue > y->queue) - (x->queue < y->queue);
-}
-
-/* By queue, then worker, then stream, so that what must not be is seen in neighbours. */
-static int
-sort_by_queue(const void *a, const void *b)
-{
-	const struct task_ref *x = a, *y = b;
-	int order = compare_queues(x->task, y->task);
-
-	if (order != 0)
-		return order;
-	if (x->worker == y->worker && x->task->stream_index != y->task->stream_index)
-		return x->task->stream_index < y->task->stream_index ? -1 : 1;
-	return compare_places(x, y);
-}
-
-/* May both serve the same queue? Why not goes to text. */
-static bool
-may_share_queue(const struct task_ref *first, const struct task_ref *again, char *text, size_t size)
-{
-	const struct task_config *task = again->task;
-
-	if (task->kind == TASK_RX)
-		snprintf(text, size,
-			 "rx queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
-			 "give each its own queue",
-			 task->queue, task->port, first->worker, first->index);
-	else if (first->worker != again->worker)
-		snprintf(text, size,
-			 "tx queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
-			 "put all tasks of a queue in one worker",
-			 task->queue, task->port, first->worker, first->index);
-	else if (task->stream_index == first->task->stream_index)
-		snprintf(text, size,
-			 "tx queue %u of port \"%s\" already sends stream \"%s\" in "
-			 "workers[%u].tasks[%u]; give each part its own queue",
-			 task->queue, task->port, task->stream, first->worker, first->index);
-	else
-		return true;
-	return false;
-}
-
-static int
-check_queues(struct task_ref *refs, size_t n, struct error *err)
-{
-	char text[sizeof(err->text)];
-
-	qsort(refs, n, sizeof(*refs), sort_by_queue);
-	for (size_t i = 1; i < n; i++)
-		if (compare_queues(refs[i - 1].task, refs[i].task) == 0 &&
-		    !may_share_queue(&refs[i - 1], &refs[i], text, sizeof(text)))
-			return refuse_task(err, &refs[i], "queue", text);
-	return 0;
-}
-
-/* rx tasks last; tx tasks by stream and part. */
+/* tx tasks by stream and part, then all others. */
 static int
 sort_by_part(const void *a, const void *b)
 {
 	const struct task_ref *x = a, *y = b;
 	const struct task_config *s = x->task, *t = y->task;
 
-	if (s->kind != t->kind)
+	if ((s->kind == TASK_TX) != (t->kind == TASK_TX))
 		return s->kind == TASK_TX ? -1 : 1;
 	if (s->stream_index != t->stream_index)
 		return s->stream_index < t->stream_index ? -1 : 1;
@@ -318,12 +252,42 @@ collect_tasks(const struct program_config *config, struct task_ref *refs)
 	return n;
 }
 
+/* The receiver tells streams apart by these. */
+static int
+check_stamps(const struct program_config *config, struct error *err)
+{
+	uint32_t *owner = calloc(UINT16_MAX + 1, sizeof(*owner)); /* index + 1 */
+	char path[PATH_SIZE];
+	int rc = 0;
+
+	if (owner == NULL)
+		return error_set(err, -ENOMEM, "streams", "out of memory for stamps");
+	for (uint32_t i = 0; i < config->n_streams && rc == 0; i++) {
+		const struct stream_config *stream = &config->streams[i];
+
+		if (!stream->has_stamp)
+			continue;
+		if (owner[stream->stamp] != 0) {
+			snprintf(path, sizeof(path), "streams[%u].stamp", i);
+			rc = error_set(err, ERROR_PARAMS, path,
+				       "%u is already the stamp of streams[%u]; stamps must differ",
+				       stream->stamp, owner[stream->stamp] - 1);
+		}
+		owner[stream->stamp] = i + 1;
+	}
+	free(owner);
+	return rc;
+}
+
 int
 config_check_program(struct program_config *config, struct error *err)
 {
 	struct task_ref *refs;
 	size_t n = 0;
 	int rc = check_lcores(config, err);
+
+	if (rc == 0)
+		rc = check_stamps(config, err);
 
 	if (rc < 0)
 		return rc;
@@ -335,7 +299,7 @@ config_check_program(struct program_config *config, struct error *err)
 	n = collect_tasks(config, refs);
 	rc = resolve_streams(config, refs, n, err);
 	if (rc == 0)
-		rc = check_queues(refs, n, err);
+		rc = config_check_queues(config, err);
 	if (rc == 0)
 		rc = check_parts(config, refs, n, err);
 	free(refs);

@@ -22,4 +22,10 @@ int config_check_stream(struct stream_config *stream, uint32_t index, struct err
  * stream; sets stream_index in the tx tasks. */
 int config_check_program(struct program_config *config, struct error *err);
 
+/*
+ * No queue is served by two workers, no Rx queue by two tasks, no Tx queue twice for the same stream. Streams must have been
+ * resolved.
+ */
+int config_check_queues(const struct program_config *config, struct error *err);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/numbers.h"
 #include "config/config_check.h"
+#include "protocol/stamp.h"
 
 enum {
 	ITEM_SIZE = 64, /* "streams[N].checksums[N].ranges[N]" with ten digits each */
@@ -259,6 +260,44 @@ check_checksums(const struct check *check)
 	return rc;
 }
 
+/* --- The stamp: the last octets of every frame are its own --- */
+
+/* Everything else ends before the stamp of the shortest frame. */
+static int
+check_before_stamp(const struct check *check, const char *list, uint32_t i, uint32_t end)
+{
+	uint32_t room = check->shortest - STAMP_OCTETS;
+	char path[PATH_SIZE];
+
+	if (end <= room)
+		return 0;
+	snprintf(path, sizeof(path), "streams[%u].%s[%u].offset", check->index, list, i);
+	return error_set(check->err, ERROR_PARAMS, path,
+			 "it ends at octet %u, but the stamp begins at octet %u of the shortest "
+			 "frame; frames need %u octets more",
+			 end, room, end - room);
+}
+
+static int
+check_stamp(const struct check *check)
+{
+	const struct stream_config *stream = check->stream;
+	int rc = 0;
+
+	if (!stream->has_stamp)
+		return 0;
+	for (uint32_t i = 0; i < stream->n_fields && rc == 0; i++)
+		rc = check_before_stamp(check, "fields", i,
+					stream->fields[i].offset + stream->fields[i].octets);
+	for (uint32_t i = 0; i < stream->n_length_fields && rc == 0; i++)
+		rc = check_before_stamp(check, "length_fields", i,
+					stream->length_fields[i].offset +
+						stream->length_fields[i].octets);
+	for (uint32_t i = 0; i < stream->n_checksums && rc == 0; i++)
+		rc = check_before_stamp(check, "checksums", i, stream->checksums[i].offset + 2);
+	return rc;
+}
+
 /* --- Traces and schedules --- */
 
 static int
@@ -348,6 +387,8 @@ config_check_stream(struct stream_config *stream, uint32_t index, struct error *
 		rc = check_length_fields(&check);
 	if (rc == 0)
 		rc = check_checksums(&check);
+	if (rc == 0)
+		rc = check_stamp(&check);
 	if (rc == 0)
 		rc = check_overwrites(&check);
 	if (rc == 0)

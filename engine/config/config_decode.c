@@ -11,6 +11,7 @@
 
 #include "config/config_check.h"
 #include "config/config_decode.h"
+#include "protocol/stamp.h"
 
 static void
 decode_port(const struct cursor *at, struct port_config *port)
@@ -77,45 +78,6 @@ decode_streams(const struct cursor *root, struct program_config *out)
 }
 
 static void
-decode_task_kind(const struct cursor *at, struct task_config *task)
-{
-	char kind[CONFIG_NAME_SIZE] = "";
-
-	cursor_get_text(at, "kind", kind, sizeof(kind));
-	if (strcmp(kind, "tx") == 0)
-		task->kind = TASK_TX;
-	else if (strcmp(kind, "rx") == 0)
-		task->kind = TASK_RX;
-	else
-		cursor_refuse(at, "kind",
-			      "\"%s\" is no kind of task; it must be \"rx\" or "
-			      "\"tx\"",
-			      kind);
-}
-
-static void
-decode_task(const struct cursor *at, struct task_config *task)
-{
-	static const char *const any_keys[] = {
-		"kind", "port", "queue", "burst", "stream", "part", "parts", NULL,
-	};
-	static const char *const rx_keys[] = {"kind", "port", "queue", "burst", NULL};
-
-	cursor_closed_object(at, any_keys);
-	decode_task_kind(at, task);
-	cursor_get_text(at, "port", task->port, sizeof(task->port));
-	cursor_get_uint32(at, "queue", 0, CONFIG_QUEUES_MAX - 1, &task->queue);
-	cursor_get_uint32(at, "burst", 1, CONFIG_BURST_MAX, &task->burst);
-	if (task->kind == TASK_RX) {
-		cursor_closed_object(at, rx_keys);
-		return;
-	}
-	cursor_get_text(at, "stream", task->stream, sizeof(task->stream));
-	cursor_get_uint32(at, "parts", 1, CONFIG_PARTS_MAX, &task->parts);
-	cursor_get_uint32(at, "part", 0, task->parts - 1, &task->part);
-}
-
-static void
 decode_worker(const struct cursor *at, struct worker_config *worker)
 {
 	static const char *const keys[] = {"lcore", "sleep_ns", "tasks", NULL};
@@ -131,7 +93,7 @@ decode_worker(const struct cursor *at, struct worker_config *worker)
 	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
 		const struct cursor element = cursor_element(&array, i);
 
-		decode_task(&element, &worker->tasks[i]);
+		config_decode_task(&element, &worker->tasks[i]);
 		worker->n_tasks++;
 	}
 }
@@ -155,8 +117,13 @@ decode_workers(const struct cursor *root, struct program_config *out)
 static void
 decode_program(const struct cursor *root, struct program_config *out)
 {
+	uint32_t magic = STAMP_MAGIC_DEFAULT;
+
 	decode_workers(root, out);
 	decode_streams(root, out);
+	if (cursor_has(root, "stamp_magic"))
+		cursor_get_uint32(root, "stamp_magic", 0, UINT16_MAX, &magic);
+	out->stamp_magic = (uint16_t)magic;
 	if (root->d->rc == 0)
 		root->d->rc = config_check_program(out, root->d->err);
 }
@@ -164,7 +131,7 @@ decode_program(const struct cursor *root, struct program_config *out)
 int
 config_decode_program(const struct json_t *params, struct program_config *out, struct error *err)
 {
-	static const char *const keys[] = {"workers", "streams", NULL};
+	static const char *const keys[] = {"workers", "streams", "stamp_magic", NULL};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
 
@@ -194,7 +161,7 @@ config_decode_preview(const struct json_t *params, struct program_config *progra
 		      struct preview_config *out, struct error *err)
 {
 	static const char *const keys[] = {
-		"workers", "streams", "path", "format", "frames", NULL,
+		"workers", "streams", "stamp_magic", "path", "format", "frames", NULL,
 	};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};

@@ -15,6 +15,9 @@
 void config_decode_stream(const struct cursor *at, struct stream_config *stream);
 void config_free_stream(struct stream_config *stream);
 
+/* A task of WORKER. */
+void config_decode_task(const struct cursor *at, struct task_config *task);
+
 /* FIELD. */
 void config_decode_field(const struct cursor *at, struct field_config *field);
 

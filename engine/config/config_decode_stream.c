@@ -223,6 +223,10 @@ decode_schedule(const struct cursor *at, struct stream_config *stream)
 	if (cursor_has(at, "duration_ns"))
 		cursor_get_uint64_or_null(at, "duration_ns", 1, CONFIG_DURATION_NS_MAX,
 					  &stream->has_duration, &stream->duration_ns);
+	if (cursor_has_value(at, "stamp")) {
+		cursor_get_uint32(at, "stamp", 0, UINT16_MAX, &stream->stamp);
+		stream->has_stamp = true;
+	}
 	if (cursor_has_value(at, "burst")) {
 		const struct cursor burst = cursor_child(at, "burst");
 
@@ -235,7 +239,7 @@ config_decode_stream(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const keys[] = {
 		"name", "template", "lengths",  "length_fields", "fields", "checksums", "trace",
-		"fps",  "frames",   "delay_ns", "duration_ns",   "burst",  NULL,
+		"fps",  "frames",   "delay_ns", "duration_ns",   "burst",  "stamp",     NULL,
 	};
 
 	cursor_closed_object(at, keys);

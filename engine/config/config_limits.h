@@ -42,6 +42,8 @@ enum config_limit {
 #define CONFIG_FPS_MAX 1e12 /* [fps] a thousand frames per nanosecond */
 #define CONFIG_SPEED_MIN 1e-6
 #define CONFIG_SPEED_MAX 1e6
+#define CONFIG_WORK_CYCLES_MAX UINT64_C(1000000000)
+#define CONFIG_DELAY_NS_MAX UINT64_C(1000000000)
 #define CONFIG_SLEEP_NS_MAX UINT64_C(5000000) /* half of what makes a frame too late */
 #define CONFIG_DURATION_NS_MAX (UINT64_C(366) * 86400 * 1000000000)
 

@@ -97,11 +97,13 @@ struct stream_config {
 	/* [frames] lcm of the counts and n_lengths; UINT64_MAX: above CONFIG_PERIOD_MAX; 0: a trace,
 	 * whose frames are counted when it is read */
 	uint64_t period;
-	bool has_fps;          /* false: as fast as the device takes them, or by a trace's times */
-	bool has_frames;       /* false: no limit */
-	bool has_duration;     /* false: until traffic.stop */
-	bool has_burst;        /* then has_fps, not trace.has_speed, and sent by one part */
+	bool has_fps;      /* false: as fast as the device takes them, or by a trace's times */
+	bool has_frames;   /* false: no limit */
+	bool has_duration; /* false: until traffic.stop */
+	bool has_burst;    /* then has_fps, not trace.has_speed, and sent by one part */
+	bool has_stamp;
 	double fps;            /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
+	uint32_t stamp;        /* id, 0…65535, unique in the program; when has_stamp */
 	uint64_t frames;       /* 1…INT64_MAX when has_frames */
 	uint64_t delay_ns;     /* 0…CONFIG_DURATION_NS_MAX */
 	uint64_t duration_ns;  /* 1…CONFIG_DURATION_NS_MAX when has_duration */

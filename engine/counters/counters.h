@@ -16,14 +16,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTERS_ALIGN 128
-/* 32 sub-buckets per octave: a bucket is at most 3.2 % wide. Values are cycles, up to 2^36 (about 25 s). */
-#define HISTOGRAM_SUB_BITS 5
-#define HISTOGRAM_OCTAVES 36
-#define HISTOGRAM_WORDS ((HISTOGRAM_OCTAVES - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS)
+#include "counters/histogram.h"
 
-enum counters_kind { COUNTERS_ENGINE, COUNTERS_PORT, COUNTERS_WORKER, COUNTERS_TX, COUNTERS_RX };
-#define COUNTERS_KINDS 5
+#define COUNTERS_ALIGN 128
+enum counters_kind {
+	COUNTERS_ENGINE,
+	COUNTERS_PORT,
+	COUNTERS_WORKER,
+	COUNTERS_TX,
+	COUNTERS_RX,
+	COUNTERS_FLOW,
+	COUNTERS_FORWARD,
+};
+#define COUNTERS_KINDS 7
 
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
@@ -51,8 +56,46 @@ struct rx_counters {
 	uint64_t busy_cycles;
 	uint64_t first_tsc;
 	uint64_t last_tsc;
-	uint64_t first_frames; /* of the first burst: they took no time that was seen */
-	uint64_t reserved[9];
+	uint64_t first_frames;   /* of the first burst: they took no time that was seen */
+	uint64_t foreign_frames; /* of a measuring task: without a stamp */
+	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
+	uint64_t reserved[7];
+};
+
+/* One measured stream as one rx task sees it. */
+struct flow_counters {
+	alignas(COUNTERS_ALIGN) uint64_t frames; /* duplicates included */
+	uint64_t octets;                         /* with FCS */
+	uint64_t duplicates;
+	uint64_t reordered;
+	uint64_t too_late; /* of those: too far behind to know whether they are duplicates */
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint64_t latency_count;
+	uint64_t latency_min_cycles;
+	uint64_t latency_max_cycles;
+	uint64_t latency_sum_cycles;
+	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
+	uint64_t reserved[4];
+	uint64_t latency_cycles[LATENCY_WORDS];
+};
+
+/* A forward task. */
+struct forward_counters {
+	alignas(COUNTERS_ALIGN) uint64_t rx_frames;
+	uint64_t rx_octets; /* with FCS */
+	uint64_t tx_frames;
+	uint64_t tx_octets;
+	uint64_t dropped; /* impairments */
+	uint64_t duplicated;
+	uint64_t reordered;
+	uint64_t not_taken;  /* by the device in time */
+	uint64_t overflowed; /* the delay line or the pool was full */
+	uint64_t held;       /* delayed or held back at the moment */
+	uint64_t busy_cycles;
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	uint64_t reserved[3];
 };
 
 struct worker_counters {
@@ -95,6 +138,9 @@ struct engine_counters {
 };
 
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
+	      "the histogram behind the plain words");
+static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
@@ -119,20 +165,6 @@ counter_max(uint64_t *counter, uint64_t value)
 {
 	if (value > *counter)
 		counter_set(counter, value);
-}
-
-/* Bucket of value, in 0…HISTOGRAM_WORDS-1; values beyond the last octave fall into the last bucket. */
-static inline unsigned int
-histogram_bucket(uint64_t value)
-{
-	unsigned int shift;
-	uint64_t bucket;
-
-	if (value < (2u << HISTOGRAM_SUB_BITS))
-		return (unsigned int)value;
-	shift = 63u - (unsigned int)__builtin_clzll(value) - HISTOGRAM_SUB_BITS;
-	bucket = ((uint64_t)shift << HISTOGRAM_SUB_BITS) + (value >> shift);
-	return bucket < HISTOGRAM_WORDS ? (unsigned int)bucket : HISTOGRAM_WORDS - 1;
 }
 
 static inline void

@@ -2,7 +2,19 @@
 #include "counters/counters_words.h"
 
 #define WORD(block, field, unit, meaning) \
-	{#field, unit, offsetof(struct block, field) / 8, sizeof(((struct block *)0)->field) / 8, \
+	{ \
+		#field, \
+		unit, \
+		offsetof(struct block, field) / 8, \
+		sizeof(((struct block *)0)->field) / 8, \
+		0, \
+		meaning}
+#define HISTOGRAM(block, field, sub_bits, meaning) \
+	{#field, \
+	 "cycles", \
+	 offsetof(struct block, field) / 8, \
+	 sizeof(((struct block *)0)->field) / 8, \
+	 sub_bits, \
 	 meaning}
 
 static const struct counters_word engine_words[] = {
@@ -63,9 +75,10 @@ static const struct counters_word tx_words[] = {
 	WORD(tx_counters, lateness_max_cycles, "cycles",
 	     "greatest lateness of a burst's first frame"),
 	WORD(tx_counters, state, "", "0 waiting, 1 sending, 2 done"),
-	WORD(tx_counters, burst_cycles, "cycles", "duration of the calls that sent something"),
-	WORD(tx_counters, lateness_cycles, "cycles",
-	     "lateness of each burst's first frame against its schedule"),
+	HISTOGRAM(tx_counters, burst_cycles, HISTOGRAM_SUB_BITS,
+		  "duration of the calls that sent something"),
+	HISTOGRAM(tx_counters, lateness_cycles, HISTOGRAM_SUB_BITS,
+		  "lateness of each burst's first frame against its schedule"),
 };
 
 static const struct counters_word rx_words[] = {
@@ -74,8 +87,46 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, bursts, "", "calls that returned at least one frame"),
 	WORD(rx_counters, busy_cycles, "cycles", "spent in calls that returned something"),
 	WORD(rx_counters, first_frames, "frames", "received in the first burst"),
+	WORD(rx_counters, foreign_frames, "frames", "without a stamp, where flows are measured"),
+	WORD(rx_counters, strange_frames, "frames", "with a stamp of an unknown stream"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
+};
+
+static const struct counters_word flow_words[] = {
+	WORD(flow_counters, frames, "frames", "received of the flow, duplicates included"),
+	WORD(flow_counters, octets, "octets", "of those, with FCS"),
+	WORD(flow_counters, duplicates, "frames", "had arrived before"),
+	WORD(flow_counters, reordered, "frames",
+	     "behind one with a higher number, duplicates not counted (RFC 4737)"),
+	WORD(flow_counters, too_late, "frames",
+	     "of the reordered, too far behind to know whether they are duplicates"),
+	WORD(flow_counters, first_tsc, "cycles", "clock after the first burst with one"),
+	WORD(flow_counters, last_tsc, "cycles", "clock after the last burst with one"),
+	WORD(flow_counters, latency_count, "frames", "whose latency is known: all but duplicates"),
+	WORD(flow_counters, latency_min_cycles, "cycles", "least latency"),
+	WORD(flow_counters, latency_max_cycles, "cycles", "greatest latency"),
+	WORD(flow_counters, latency_sum_cycles, "cycles", "sum of the latencies"),
+	WORD(flow_counters, ipdv_sum_cycles, "cycles",
+	     "sum of the absolute differences of latencies that follow each other (RFC 3393)"),
+	HISTOGRAM(flow_counters, latency_cycles, LATENCY_SUB_BITS, "latency"),
+};
+
+static const struct counters_word forward_words[] = {
+	WORD(forward_counters, rx_frames, "frames", "received"),
+	WORD(forward_counters, rx_octets, "octets", "of those, with FCS"),
+	WORD(forward_counters, tx_frames, "frames", "sent"),
+	WORD(forward_counters, tx_octets, "octets", "of those, with FCS"),
+	WORD(forward_counters, dropped, "frames", "dropped as asked"),
+	WORD(forward_counters, duplicated, "frames", "sent twice as asked"),
+	WORD(forward_counters, reordered, "frames", "sent behind later ones as asked"),
+	WORD(forward_counters, not_taken, "frames", "not taken by the device in time"),
+	WORD(forward_counters, overflowed, "frames",
+	     "lost for want of room in the delay line or of mbufs"),
+	WORD(forward_counters, held, "frames", "delayed or held back at the moment"),
+	WORD(forward_counters, busy_cycles, "cycles", "spent with frames"),
+	WORD(forward_counters, first_tsc, "cycles", "clock after the first burst"),
+	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
 };
 
 #define LAYOUT(kind, words) \
@@ -87,4 +138,6 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_WORKER] = LAYOUT(worker, worker_words),
 	[COUNTERS_TX] = LAYOUT(tx, tx_words),
 	[COUNTERS_RX] = LAYOUT(rx, rx_words),
+	[COUNTERS_FLOW] = LAYOUT(flow, flow_words),
+	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
 };

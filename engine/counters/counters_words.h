@@ -10,8 +10,9 @@
 struct counters_word {
 	const char *name;
 	const char *unit;
-	uint32_t word;  /* index of the first 64-bit word in the block */
-	uint32_t words; /* 1, or the buckets of a histogram */
+	uint32_t word;     /* index of the first 64-bit word in the block */
+	uint32_t words;    /* 1, or the buckets of a histogram */
+	uint32_t sub_bits; /* of a histogram, else 0 */
 	const char *meaning;
 };
 

@@ -73,6 +73,8 @@ describe_labels(const struct segment_labels *labels)
 		json_object_set_new(object, "queue", json_integer(labels->queue));
 	if (labels->lcore >= 0)
 		json_object_set_new(object, "lcore", json_integer(labels->lcore));
+	if (labels->to_port != NULL)
+		json_object_set_new(object, "to_port", json_string(labels->to_port));
 	if (labels->stream != NULL)
 		json_object_set_new(object, "stream", json_string(labels->stream));
 	return object;
@@ -91,7 +93,7 @@ describe_words(const struct counters_layout *layout)
 
 		if (w->words > 1)
 			json_object_set_new(word, "histogram",
-					    json_pack("{s:i}", "sub_bits", HISTOGRAM_SUB_BITS));
+					    json_pack("{s:i}", "sub_bits", (int)w->sub_bits));
 		json_array_append_new(words, word);
 	}
 	return words;

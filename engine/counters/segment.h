@@ -18,10 +18,11 @@
 struct segment;
 
 struct segment_labels {
-	const char *port;   /* NULL: not of a port */
-	int queue;          /* -1: not of a queue */
-	int lcore;          /* -1: not of an lcore */
-	const char *stream; /* NULL: not of a stream */
+	const char *port;    /* NULL: not of a port */
+	int queue;           /* -1: not of a queue */
+	int lcore;           /* -1: not of an lcore */
+	const char *stream;  /* NULL: not of a stream */
+	const char *to_port; /* of a forward task; NULL: of none */
 };
 
 /* path is copied. Fails with -ENOMEM only. */

@@ -5,6 +5,7 @@
 
 #include "program/field_value.h"
 #include "protocol/checksum.h"
+#include "protocol/stamp.h"
 
 static void
 store_big_endian(uint8_t *out, uint64_t value, uint32_t octets)
@@ -78,6 +79,8 @@ frame_render(const struct stream_config *stream, uint64_t i, uint8_t *out)
 	uint32_t length = frame_length(stream, i);
 
 	memcpy(out, stream->template, length);
+	if (stream->has_stamp) /* whose words add up to nothing */
+		memset(out + length - STAMP_OCTETS, 0, STAMP_OCTETS);
 	for (uint32_t n = 0; n < stream->n_length_fields; n++) {
 		const struct length_config *field = &stream->length_fields[n];
 

@@ -33,7 +33,7 @@ struct frame_ring {
 
 /*
  * The ring of one part: whole periods of what the part sends, at least a burst, and at least 64 frames so that a
- * device sees different mbufs within a burst; walked, it exceeds the `held` frames that the device may hold by a burst.
+ * device sees different mbufs within a burst; walked or stamped, it exceeds the `held` frames that the device may hold by a burst.
  */
 struct ring_shape frame_ring_shape(const struct frame_source *source, uint32_t parts,
 				   uint32_t burst, uint32_t held);

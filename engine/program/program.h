@@ -32,6 +32,7 @@ struct program {
 	struct port_counters **port_counters; /* port_count of them */
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
 	uint64_t hz;                          /* of the clock that schedules count */
+	uint16_t *stamp_index;                /* measure_index() */
 	bool running;
 };
 

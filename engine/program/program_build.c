@@ -12,6 +12,8 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
+#include "program/forward_build.h"
+#include "program/measure_build.h"
 #include "program/program.h"
 #include "program/program_check.h"
 #include "program/tx_build.h"
@@ -20,6 +22,7 @@ struct build {
 	const struct program_config *config;
 	struct program *program;
 	struct frame_source *sources; /* of the streams; two of the same file share its frames */
+	uint32_t forward_tasks;       /* built so far */
 	uint32_t *mbufs_used;         /* per port: taken from its pool so far */
 	int *block_of_task; /* counters block of every task, in order of the configuration */
 	int *block_of_worker;
@@ -48,20 +51,27 @@ plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 {
 	const struct worker_config *worker = &build->config->workers[w];
 	struct segment *segment = build->program->segment;
-	struct segment_labels labels = {NULL, -1, (int)worker->lcore, NULL};
+	struct segment_labels labels = {NULL, -1, (int)worker->lcore, NULL, NULL};
 
 	build->block_of_worker[w] = segment_plan(segment, COUNTERS_WORKER, &labels, err);
 	if (build->block_of_worker[w] < 0)
 		return -ENOMEM;
 	for (uint32_t t = 0; t < worker->n_tasks; t++) {
 		const struct task_config *task = &worker->tasks[t];
-		bool tx = task->kind == TASK_TX;
+		static const enum counters_kind kinds[] = {
+			[TASK_RX] = COUNTERS_RX,
+			[TASK_TX] = COUNTERS_TX,
+			[TASK_FORWARD] = COUNTERS_FORWARD,
+		};
 
 		labels.port = task->port;
 		labels.queue = (int)task->queue;
-		labels.stream = tx ? task->stream : NULL;
-		block[t] = segment_plan(segment, tx ? COUNTERS_TX : COUNTERS_RX, &labels, err);
+		labels.stream = task->kind == TASK_TX ? task->stream : NULL;
+		labels.to_port = task->kind == TASK_FORWARD ? task->forward.to_port : NULL;
+		block[t] = segment_plan(segment, kinds[task->kind], &labels, err);
 		if (block[t] < 0)
+			return -ENOMEM;
+		if (task->measure && measure_plan(segment, build->config, &labels, err) != 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -71,7 +81,7 @@ static int
 plan_counters(struct build *build, struct error *err)
 {
 	struct program *program = build->program;
-	struct segment_labels labels = {NULL, -1, -1, NULL};
+	struct segment_labels labels = {NULL, -1, -1, NULL, NULL};
 	int *block = build->block_of_task;
 
 	build->block_of_engine = segment_plan(program->segment, COUNTERS_ENGINE, &labels, err);
@@ -192,6 +202,7 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 		.port = &program->ports[p],
 		.mbufs = frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
 		.counters = segment_block(program->segment, block),
+		.stamp_magic = build->config->stamp_magic,
 		.sleep_ns = sleep_ns,
 		.hz = program->hz,
 		.socket = socket,
@@ -202,17 +213,37 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 	return code;
 }
 
-static void
+static int
 build_rx_task(struct build *build, struct rx_task *task, const struct task_config *config,
-	      int block)
+	      int block, int socket, struct error *err)
 {
 	struct program *program = build->program;
+	struct measure *measure = NULL;
+	int code = 0;
 	int p = program_find_port(program->ports, program->port_count, config->port);
 
 	task->counters = segment_block(program->segment, block);
 	task->port_id = program->ports[p].port_id;
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
+	if (config->measure && measure_streams(build->config) > 0)
+		code = measure_create(&measure, build->config, program->segment, block + 1,
+				      program->stamp_index, socket, err);
+	task->measure = measure;
+	return code;
+}
+
+static int
+build_forward_task(struct build *build, struct forward_task *task, const struct task_config *config,
+		   int block, int socket, struct error *err)
+{
+	struct program *program = build->program;
+	int from = program_find_port(program->ports, program->port_count, config->port);
+	int to = program_find_port(program->ports, program->port_count, config->forward.to_port);
+
+	task->counters = segment_block(program->segment, block);
+	return forward_build(task, config, &program->ports[from], &program->ports[to],
+			     build->forward_tasks++, program->hz, socket, err);
 }
 
 static int
@@ -233,13 +264,19 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 					socket);
 	worker->rx = rte_zmalloc_socket("rx tasks", slots * sizeof(worker->rx[0]), COUNTERS_ALIGN,
 					socket);
-	if (worker->tx == NULL || worker->rx == NULL)
+	worker->forward = rte_zmalloc_socket("forward tasks", slots * sizeof(worker->forward[0]),
+					     COUNTERS_ALIGN, socket);
+	if (worker->tx == NULL || worker->rx == NULL || worker->forward == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
 		const struct task_config *task = &config->tasks[t];
 
-		if (task->kind == TASK_RX)
-			build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t]);
+		if (task->kind == TASK_FORWARD)
+			code = build_forward_task(build, &worker->forward[worker->forward_count++],
+						  task, block[t], socket, err);
+		else if (task->kind == TASK_RX)
+			code = build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t],
+					     socket, err);
 		else
 			code = build_tx_task(build, &worker->tx[worker->tx_count++], task,
 					     config->sleep_ns, block[t], socket, err);
@@ -257,7 +294,9 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	if (code != 0)
 		return code;
 	bind_counters(build);
-	code = frame_sources_load(&build->sources, build->config, err);
+	code = measure_index(&program->stamp_index, build->config, err);
+	if (code == 0)
+		code = frame_sources_load(&build->sources, build->config, err);
 	if (code == 0)
 		code = check_trace_sizes(build, err);
 	for (uint32_t p = 0; p < program->port_count && code == 0; p++)
@@ -331,6 +370,11 @@ free_worker(struct worker *worker)
 {
 	for (uint32_t t = 0; t < worker->tx_count; t++)
 		tx_task_free(&worker->tx[t]);
+	for (uint32_t r = 0; r < worker->rx_count; r++)
+		measure_free((struct measure *)(uintptr_t)worker->rx[r].measure);
+	for (uint32_t f = 0; f < worker->forward_count; f++)
+		forward_free(&worker->forward[f]);
+	rte_free(worker->forward);
 	rte_free(worker->tx);
 	rte_free(worker->rx);
 }
@@ -345,6 +389,7 @@ program_destroy(struct program *program)
 	for (uint32_t p = 0; program->pools != NULL && p < program->port_count; p++)
 		frame_pool_destroy(program->pools[p]);
 	segment_close(program->segment);
+	free(program->stamp_index);
 	free(program->pools);
 	free(program->port_counters);
 	rte_free(program->workers);

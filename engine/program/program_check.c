@@ -46,24 +46,39 @@ check_frame_size(const struct stream_config *stream, const struct port *port, co
 			 frame_size, stream->name, port->config.name, port->config.frame_size_max);
 }
 
+/* The port is open and was opened with so many queues. */
+static int
+check_queue(const struct port *ports, uint32_t port_count, const char *name, uint32_t queue,
+	    bool rx, const char *path, struct error *err)
+{
+	int index = program_find_port(ports, port_count, name);
+	uint32_t queues;
+
+	if (index < 0)
+		return error_set(err, -EINVAL, path, "no open port is called \"%s\"", name);
+	queues = rx ? ports[index].config.rx_queues : ports[index].config.tx_queues;
+	if (queue >= queues)
+		return error_set(err, -EINVAL, path,
+				 "queue %u: port %s was opened with %u %s queues", queue, name,
+				 queues, rx ? "Rx" : "Tx");
+	return 0;
+}
+
 static int
 check_task(const struct program_config *config, const struct task_config *task,
 	   const struct port *ports, uint32_t port_count, const char *path, struct error *err)
 {
-	int index = program_find_port(ports, port_count, task->port);
-	uint32_t queues;
+	int code = check_queue(ports, port_count, task->port, task->queue, task->kind != TASK_TX,
+			       path, err);
 
-	if (index < 0)
-		return error_set(err, -EINVAL, path, "no open port is called \"%s\"", task->port);
-	queues = task->kind == TASK_RX ? ports[index].config.rx_queues
-				       : ports[index].config.tx_queues;
-	if (task->queue >= queues)
-		return error_set(err, -EINVAL, path,
-				 "queue %u: port %s was opened with %u %s queues", task->queue,
-				 task->port, queues, task->kind == TASK_RX ? "Rx" : "Tx");
-	if (task->kind == TASK_RX)
-		return 0;
-	return check_frame_size(&config->streams[task->stream_index], &ports[index], path, err);
+	if (code != 0 || task->kind == TASK_RX)
+		return code;
+	if (task->kind == TASK_FORWARD)
+		return check_queue(ports, port_count, task->forward.to_port, task->forward.to_queue,
+				   false, path, err);
+	return check_frame_size(&config->streams[task->stream_index],
+				&ports[program_find_port(ports, port_count, task->port)], path,
+				err);
 }
 
 int

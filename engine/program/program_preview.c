@@ -49,12 +49,14 @@ port_of(const struct program *program, const struct tx_task *task)
 
 /* What a worker does to a frame, but for handing it to a device. */
 static const struct rte_mbuf *
-take_frame(struct tx_task *task)
+take_frame(struct tx_task *task, uint64_t due)
 {
 	struct rte_mbuf *const *mbufs = &task->frames[task->position];
 
 	if (task->walk != NULL)
 		tx_walk_write(task->walk, mbufs, task->position, task->done, 1);
+	if (task->stamped)
+		tx_stamp_write(&task->stamp, mbufs, task->done, 1, due);
 	tx_task_advance(task, 1);
 	return mbufs[0];
 }
@@ -72,7 +74,7 @@ write_frames(struct program *program, struct trace_writer *writer, uint64_t fram
 
 		if (task == NULL)
 			break;
-		mbuf = take_frame(task);
+		mbuf = take_frame(task, due);
 		trace_writer_add(
 			writer, port_of(program, task), (due + cycles_per_ns / 2) / cycles_per_ns,
 			rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "config/config.h"
-#include "worker/tx_walk.h"
+#include "edit/tx_walk.h"
 
 /*
  * For a ring of `length` frames of the task's part. The stream may go afterwards.

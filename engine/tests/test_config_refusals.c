@@ -119,7 +119,7 @@ refusals_of_workers(void **state)
 		{"workers[0].tasks", "\"x\"", NULL, "must be an array"},
 		{"workers[0].tasks[0]", "5", NULL, "must be an object"},
 		{"workers[0].tasks[0].kind", NULL, NULL, "missing"},
-		{"workers[0].tasks[0].kind", "\"forward\"", NULL, "\"forward\" is no kind of task"},
+		{"workers[0].tasks[0].kind", "\"mirror\"", NULL, "\"mirror\" is no kind of task"},
 		{"workers[0].tasks[0].stream", "\"s0\"", NULL, "allowed: kind, port, queue, burst"},
 		{"workers[0].tasks[1].strem", "\"s0\"", NULL, "allowed: kind, port"},
 		{"workers[0].tasks[0].port", NULL, NULL, "missing"},
@@ -193,7 +193,8 @@ static void
 refusals_of_previews(void **state)
 {
 	static const struct refusal rows[] = {
-		{"extra", "1", NULL, "allowed: workers, streams, path, format, frames"},
+		{"extra", "1", NULL,
+		 "allowed: workers, streams, stamp_magic, path, format, frames"},
 		{"path", NULL, NULL, "missing"},
 		{"path", "\"\"", NULL, "has 0 octets; it must have 1 to 4095"},
 		{"path", "\"out.pcap\"", NULL, "\"out.pcap\" is no absolute path; begin it with"},

@@ -7,7 +7,7 @@
 #include "tests/eal_fixture.h"
 
 #include "program/frame_pool.h"
-#include "worker/worker.h"
+#include "edit/ready_frame.h"
 
 enum { MBUFS = 1000 };
 

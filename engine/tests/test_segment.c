@@ -37,13 +37,17 @@ static const size_t block_octets[COUNTERS_KINDS] = {
 	[COUNTERS_WORKER] = sizeof(struct worker_counters),
 	[COUNTERS_TX] = sizeof(struct tx_counters),
 	[COUNTERS_RX] = sizeof(struct rx_counters),
+	[COUNTERS_FLOW] = sizeof(struct flow_counters),
+	[COUNTERS_FORWARD] = sizeof(struct forward_counters),
 };
-static const char *const kind_names[COUNTERS_KINDS] = {"engine", "port", "worker", "tx", "rx"};
+static const char *const kind_names[COUNTERS_KINDS] = {"engine", "port", "worker", "tx",
+						       "rx",     "flow", "forward"};
 
 static int
 set_up(void **state)
 {
-	const struct segment_labels labels = {"p0", 3, 5, "s0"}, none = {NULL, -1, -1, NULL};
+	const struct segment_labels labels = {"p0", 3, 5, "s0", "p1"},
+				    none = {NULL, -1, -1, NULL, NULL};
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	strcpy(f->dir, "/tmp/wirerate-test-XXXXXX");
@@ -163,7 +167,10 @@ check_words(const json_t *block, uint8_t *taken, size_t size, uint64_t block_end
 		assert_non_null(text(word, "unit"));
 		assert_int_equal(histogram != NULL, number(word, "words") > 1);
 		if (histogram != NULL)
-			assert_int_equal(number(histogram, "sub_bits"), HISTOGRAM_SUB_BITS);
+			assert_int_equal(number(histogram, "sub_bits"),
+					 strcmp(text(word, "name"), "latency_cycles") == 0
+						 ? LATENCY_SUB_BITS
+						 : HISTOGRAM_SUB_BITS);
 	}
 }
 
@@ -211,11 +218,12 @@ labels_are_those_given(void **state)
 		const json_t *labels = json_object_get(block, "labels");
 
 		assert_true(json_is_object(labels));
-		assert_int_equal(json_object_size(labels), i % 2 == 0 ? 4 : 0);
+		assert_int_equal(json_object_size(labels), i % 2 == 0 ? 5 : 0);
 		if (i % 2 != 0)
 			continue;
 		assert_string_equal(text(labels, "port"), "p0");
 		assert_string_equal(text(labels, "stream"), "s0");
+		assert_string_equal(text(labels, "to_port"), "p1");
 		assert_int_equal(number(labels, "queue"), 3);
 		assert_int_equal(number(labels, "lcore"), 5);
 	}

@@ -3,7 +3,7 @@
  * Walked frames are the rendered ones: random streams of every kind of field, checksums within checksums, lengths and
  * parts, octet by octet against program/frame_render.h.
  *
- * Run by `meson test`; DPDK without hugepages, devices or privilege. Source: worker/tx_walk.h, program/walk_build.h.
+ * Run by `meson test`; DPDK without hugepages, devices or privilege. Source: edit/tx_walk.h, program/walk_build.h.
  */
 #include "tests/eal_fixture.h"
 

@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 
 #include "base/units.h"
+#include "worker/rx_measure.h"
 #include "worker/worker.h"
 
 /* Returns the clock after the call; now is the clock before it. */
@@ -20,6 +21,8 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 
 	if (received == 0)
 		return now;
+	if (task->measure != NULL)
+		rx_measure(task->measure, counters, mbufs, received, rte_rdtsc());
 	octets = (uint64_t)received * FCS_OCTETS;
 	for (uint16_t i = 0; i < received; i++)
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);

@@ -116,6 +116,9 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 	if (task->walk != NULL)
 		tx_walk_write(task->walk, &task->frames[task->position], task->position, task->done,
 			      count);
+	if (task->stamped)
+		tx_stamp_write(&task->stamp, &task->frames[task->position], task->done, count,
+			       rte_rdtsc());
 	sent = rte_eth_tx_burst(task->port_id, task->queue_id,
 				(struct rte_mbuf **)(uintptr_t)&task->frames[task->position],
 				count);

@@ -19,7 +19,8 @@
 #include "base/error.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
-#include "worker/tx_walk.h"
+#include "edit/tx_stamp.h"
+#include "edit/tx_walk.h"
 
 #define WORKER_BURST_MAX 512
 #define TRAFFIC_NOT_STARTED UINT64_MAX
@@ -44,12 +45,14 @@ enum tx_schedule {
  * one run of pointers. octets_before[i] sums the frame sizes (with FCS) of frames[0…i).
  * The mbufs belong to the stream for good: a driver's free gives them back to a pool that takes no notice
  * (program/frame_pool.h), so that nothing is allocated, reset or counted per frame.
- * With a walk the ring is longer than what the device holds, since frames are written before each burst.
+ * With a walk or stamps the ring is longer than what the device holds, since frames are written before each burst.
  */
 struct tx_task {
 	alignas(COUNTERS_ALIGN) struct rte_mbuf *const *frames;
 	const uint64_t *octets_before;
 	const struct walk *walk; /* NULL: frames are sent as they are */
+	struct tx_stamp stamp;
+	bool stamped;
 	uint32_t ring_length;
 	uint32_t position; /* of the next frame in the ring */
 	uint16_t port_id;
@@ -87,15 +90,9 @@ struct tx_task {
 	struct tx_counters *counters;
 };
 
-/* Where a ready frame begins: behind its mbuf and the headroom, known without looking into the mbuf. */
-static inline uint8_t *
-ready_frame_data(struct rte_mbuf *mbuf)
-{
-	return (uint8_t *)mbuf + sizeof(*mbuf) + RTE_PKTMBUF_HEADROOM;
-}
-
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
+	const struct measure *measure; /* NULL: frames are counted only */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
@@ -106,8 +103,10 @@ struct worker {
 	const struct traffic *traffic;
 	struct tx_task *tx;
 	struct rx_task *rx;
+	struct forward_task *forward;
 	uint32_t tx_count;
 	uint32_t rx_count;
+	uint32_t forward_count;
 	uint32_t lcore;
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */

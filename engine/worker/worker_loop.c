@@ -13,6 +13,7 @@
 
 #include <rte_cycles.h>
 
+#include "worker/forward_task.h"
 #include "worker/rx_task.h"
 #include "worker/tx_sleep.h"
 #include "worker/tx_task.h"
@@ -125,6 +126,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 			for (uint32_t i = 0; i < worker->rx_count; i++)
 				received = rx_task_poll(&worker->rx[i], received);
 		}
+		for (uint32_t i = 0; i < worker->forward_count; i++)
+			received = forward_task_poll(&worker->forward[i], received);
 		now = received;
 		if (needs & (LOOP_TX_PACED | LOOP_TX_UNPACED))
 			now = poll_tx(worker, now, needs);
@@ -138,6 +141,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		before = now;
 	}
 	finish_tx(worker, now, needs);
+	for (uint32_t i = 0; i < worker->forward_count; i++)
+		forward_task_end(&worker->forward[i]);
 	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
 	return 0;
 }

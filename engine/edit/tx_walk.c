@@ -3,13 +3,14 @@
  * HOT. Values and sums are computed for 64 frames at a time in loops that the compiler turns into vector code (one
  * version for each level of x86-64, chosen at load), then stored frame by frame.
  */
-#include "worker/tx_walk.h"
+#include "edit/tx_walk.h"
 
+#include <stdalign.h>
 #include <string.h>
 
-#include "worker/tx_walk_lanes.h"
-#include "worker/tx_walk_store.h"
-#include "worker/worker.h"
+#include "edit/tx_walk_lanes.h"
+#include "edit/tx_walk_store.h"
+#include "edit/ready_frame.h"
 
 #define STORED_ROWS (STORES_4_MAX + STORES_2_MAX)
 

@@ -3,8 +3,8 @@
  * Functions that GCC compiles for several levels of x86-64; the fitting one is chosen when the program is loaded. Not
  * with sanitizers, which are not up by then. The loops in them are plain C, which the compiler turns into vector code.
  */
-#ifndef WR_WORKER_VECTORIZED_H
-#define WR_WORKER_VECTORIZED_H
+#ifndef WR_EDIT_VECTORIZED_H
+#define WR_EDIT_VECTORIZED_H
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
 	!defined(__SANITIZE_ADDRESS__)

@@ -4,15 +4,15 @@
  *
  * For fields of 4 octets and less, which is nearly all, 32 bits do: they are twice as many to a vector.
  */
-#ifndef WR_WORKER_TX_WALK_LANES_H
-#define WR_WORKER_TX_WALK_LANES_H
+#ifndef WR_EDIT_TX_WALK_LANES_H
+#define WR_EDIT_TX_WALK_LANES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include <rte_common.h>
 
-#include "worker/vectorized.h"
+#include "edit/vectorized.h"
 
 #define CHUNK 64u
 

@@ -5,12 +5,12 @@
  * Windows of 4 and 2 octets are stored together, frame by frame, when all values of a chunk are known: fetching a frame's
  * address once and storing without a loop around each store halves what stores cost.
  */
-#ifndef WR_WORKER_TX_WALK_STORE_H
-#define WR_WORKER_TX_WALK_STORE_H
+#ifndef WR_EDIT_TX_WALK_STORE_H
+#define WR_EDIT_TX_WALK_STORE_H
 
 #include <string.h>
 
-#include "worker/worker.h"
+#include "edit/ready_frame.h"
 
 #define STORES_4_MAX 2u
 #define STORES_2_MAX 4u

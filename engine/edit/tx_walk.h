@@ -6,8 +6,8 @@
  * beforehand, and of the values written now. So a burst may be written twice, or be given up, without harm.
  * Made by program/walk_build.h; the contract is STREAM in docs/design/0002-engine-interface.md.
  */
-#ifndef WR_WORKER_TX_WALK_H
-#define WR_WORKER_TX_WALK_H
+#ifndef WR_EDIT_TX_WALK_H
+#define WR_EDIT_TX_WALK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stamps and what a receiver makes of them: checksums stay right, order, duplicates and latency are those of a slow
+ * reference, stamps are found behind tags, tunnels and padding, and nothing else is taken for one.
+ *
+ * Run by `meson test`; DPDK's inline functions and mempools without hugepages or devices. Source: protocol/stamp.h,
+ * edit/tx_stamp.h, worker/rx_measure.h, docs/design/0005-measurement.md.
+ */
+#include "tests/eal_fixture.h"
+
+#include "protocol/checksum.h"
+#include "protocol/stamp.h"
+#include "worker/rx_measure.h"
+#include "edit/tx_stamp.h"
+#include "worker/worker.h"
+
+enum { FRAMES = 256, FRAME = 64, MAGIC = 0x5752, STREAM = 7, BURST_MAX = 64 };
+
+struct fixture {
+	struct rte_mempool *pool;
+	struct rte_mbuf *mbufs[FRAMES];
+	uint16_t index_of[UINT16_MAX + 1];
+	struct flow_state *flow;
+	struct flow_counters *counters;
+	struct rx_counters rx;
+	struct measure measure;
+};
+
+static int
+set_up(void **state)
+{
+	static unsigned int number;
+	struct fixture *f = aligned_alloc(COUNTERS_ALIGN, sizeof(*f));
+	char name[32];
+
+	snprintf(name, sizeof(name), "measure%u", number++);
+	memset(f, 0, sizeof(*f));
+	f->pool = rte_pktmbuf_pool_create(name, 2 * FRAMES - 1, 0, 0, 2048, SOCKET_ID_ANY);
+	f->flow = aligned_alloc(COUNTERS_ALIGN, sizeof(*f->flow));
+	f->counters = aligned_alloc(COUNTERS_ALIGN, sizeof(*f->counters));
+	memset(f->flow, 0, sizeof(*f->flow));
+	memset(f->counters, 0, sizeof(*f->counters));
+	memset(f->index_of, 0xff, sizeof(f->index_of));
+	f->index_of[STREAM] = 0;
+	f->flow->counters = f->counters;
+	f->measure = (struct measure){MAGIC, f->index_of, f->flow};
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		f->mbufs[i] = rte_pktmbuf_alloc(f->pool);
+		memset(rte_pktmbuf_append(f->mbufs[i], FRAME), 0, FRAME);
+	}
+	*state = f;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	rte_pktmbuf_free_bulk(f->mbufs, FRAMES);
+	rte_mempool_free(f->pool);
+	free(f->flow);
+	free(f->counters);
+	free(f);
+	return 0;
+}
+
+static uint8_t *
+octets_of(const struct rte_mbuf *mbuf)
+{
+	return rte_pktmbuf_mtod(mbuf, uint8_t *);
+}
+
+/* Stamp frame i as number `sequence`, departing at `clock`. */
+static void
+stamp_one(struct fixture *f, uint32_t i, uint64_t sequence, uint64_t clock)
+{
+	struct tx_stamp stamp = {MAGIC, STREAM, sequence, 1};
+
+	tx_stamp_write(&stamp, &f->mbufs[i], 0, 1, clock);
+}
+
+static void
+stamps_say_what_was_written(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = 1;
+
+	for (unsigned int round = 0; round < 300; round++) {
+		struct tx_stamp said = {(uint16_t)random_next(&seed), (uint16_t)random_next(&seed),
+					random_next(&seed) % 1000, 1 + random_next(&seed) % 7};
+		uint64_t done = random_next(&seed) >> 30, clock = random_next(&seed);
+		uint16_t count = (uint16_t)(1 + random_next(&seed) % FRAMES);
+
+		tx_stamp_write(&said, f->mbufs, done, count, clock);
+		for (uint16_t j = 0; j < count; j++) {
+			const uint8_t *tail = octets_of(f->mbufs[j]) + FRAME - STAMP_OCTETS;
+			struct stamp stamp;
+
+			assert_true(stamp_read(tail, said.magic, &stamp));
+			assert_false(stamp_read(tail, said.magic ^ 1, &stamp));
+			assert_int_equal(stamp.stream, said.stream);
+			assert_int_equal(stamp.sequence,
+					 (uint32_t)(said.first + (done + j) * said.stride));
+			assert_int_equal(stamp.departure, clock & STAMP_TIME_MASK);
+		}
+	}
+}
+
+/* The sum over the frame is that of a frame with zeros, from an even or an odd octet on. */
+static void
+checksums_do_not_change(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = 2;
+
+	for (unsigned int round = 0; round < 2000; round++) {
+		uint8_t *octets = octets_of(f->mbufs[0]);
+		uint32_t first = (uint32_t)(random_next(&seed) % 40);
+		uint16_t before;
+
+		for (uint32_t i = 0; i < FRAME - STAMP_OCTETS; i++)
+			octets[i] = (uint8_t)random_next(&seed);
+		memset(octets + FRAME - STAMP_OCTETS, 0, STAMP_OCTETS);
+		before = checksum_finish(checksum_sum(octets + first, FRAME - first));
+		stamp_one(f, 0, random_next(&seed), random_next(&seed));
+		assert_int_equal(checksum_finish(checksum_sum(octets + first, FRAME - first)),
+				 before);
+	}
+}
+
+/* What a receiver should say, kept without windows or wrap. */
+struct reference {
+	bool seen[1 << 17];
+	uint64_t next;
+	uint64_t duplicates, reordered;
+};
+
+static void
+reference_note(struct reference *reference, uint64_t sequence)
+{
+	if (reference->seen[sequence]) {
+		reference->duplicates++;
+		return;
+	}
+	reference->seen[sequence] = true;
+	if (sequence < reference->next)
+		reference->reordered++;
+	else
+		reference->next = sequence + 1;
+}
+
+/* Loss, duplicates and displacements by up to 1,000 frames, across the wrap of 32 bits. */
+static void
+order_and_duplicates_are_exact(void **state)
+{
+	static struct reference reference;
+	struct fixture *f = *state;
+	uint64_t seed = 3, received = 0;
+
+	memset(&reference, 0, sizeof(reference));
+	for (uint64_t i = 0; i < 100000; i++) {
+		uint64_t dice = random_next(&seed), sequence = i;
+
+		if (dice % 10 == 0)
+			continue; /* lost */
+		if (dice % 10 == 1 && i > 1000)
+			sequence = i - 1 - (dice >> 8) % 1000; /* late, or a duplicate */
+		stamp_one(f, 0, sequence + UINT32_MAX - 50000, 0);
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+		reference_note(&reference, sequence);
+		received++;
+	}
+	assert_int_equal(f->counters->frames, received);
+	assert_int_equal(f->counters->octets, received * (FRAME + 4));
+	assert_true(reference.duplicates > 1000 && reference.reordered > 100);
+	assert_int_equal(f->counters->duplicates, reference.duplicates);
+	assert_int_equal(f->counters->reordered, reference.reordered);
+	assert_int_equal(f->counters->too_late, 0);
+	assert_int_equal(f->counters->latency_count, received - reference.duplicates);
+	assert_int_equal(f->rx.foreign_frames + f->rx.strange_frames, 0);
+}
+
+static void
+far_too_late_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	stamp_one(f, 0, 200000, 0);
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	stamp_one(f, 0, 200000 - MEASURE_WINDOW + 1, 0);
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	assert_int_equal(f->counters->reordered, 1);
+	assert_int_equal(f->counters->too_late, 0);
+	stamp_one(f, 0, 200000 - MEASURE_WINDOW, 0);
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	assert_int_equal(f->counters->reordered, 2);
+	assert_int_equal(f->counters->too_late, 1);
+	assert_int_equal(f->counters->duplicates, 0);
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The value below which `share` of the frames lie, from the histogram: the lower end of its bucket. */
+static uint64_t
+percentile(const struct flow_counters *counters, double share)
+{
+	uint64_t target = (uint64_t)(share * (double)counters->latency_count), sum = 0;
+	unsigned int bucket = 0;
+
+	while ((sum += counters->latency_cycles[bucket]) <= target)
+		bucket++;
+	if (bucket < 2u << LATENCY_SUB_BITS)
+		return bucket;
+	return (uint64_t)(bucket % (1u << LATENCY_SUB_BITS) + (1u << LATENCY_SUB_BITS))
+	       << (bucket / (1u << LATENCY_SUB_BITS) - 1);
+}
+
+static void
+latency_is_that_of_a_sorted_list(void **state)
+{
+	enum { N = 50000 };
+	static uint64_t latencies[N];
+	struct fixture *f = *state;
+	uint64_t seed = 4, sum = 0, ipdv = 0;
+
+	for (uint32_t i = 0; i < N; i++) {
+		uint64_t departure = random_next(&seed); /* the 48 bits wrap now and then */
+
+		latencies[i] = 500 + (random_next(&seed) >> (28 + random_next(&seed) % 30));
+		stamp_one(f, 0, i, departure);
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, departure + latencies[i]);
+		sum += latencies[i];
+		if (i > 0)
+			ipdv += latencies[i] > latencies[i - 1] ? latencies[i] - latencies[i - 1]
+								: latencies[i - 1] - latencies[i];
+	}
+	qsort(latencies, N, sizeof(latencies[0]), compare_numbers);
+	assert_int_equal(f->counters->latency_min_cycles, latencies[0]);
+	assert_int_equal(f->counters->latency_max_cycles, latencies[N - 1]);
+	assert_int_equal(f->counters->latency_sum_cycles, sum);
+	assert_int_equal(f->counters->ipdv_sum_cycles, ipdv);
+	for (double share = 0.01; share < 1; share += 0.01) {
+		uint64_t exact = latencies[(uint32_t)(share * N)],
+			 read = percentile(f->counters, share);
+
+		assert_in_range(read, exact - exact / 1000 - 1, exact);
+	}
+}
+
+/* Put octets in front of frame 0's number `at`, as a DUT does that tags or tunnels. */
+static void
+insert(struct rte_mbuf *mbuf, uint32_t at, uint32_t octets)
+{
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(mbuf, (uint16_t)octets);
+
+	memmove(frame, frame + octets, at);
+	memset(frame + at, 0x5a, octets);
+}
+
+static void
+receive(struct fixture *f, uint64_t frames, uint64_t foreign)
+{
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	assert_int_equal(f->counters->frames, frames);
+	assert_int_equal(f->rx.foreign_frames, foreign);
+}
+
+static void
+stamps_are_found_wherever_they_end(void **state)
+{
+	struct fixture *f = *state;
+	struct rte_mbuf *mbuf = f->mbufs[0];
+	uint8_t *octets;
+
+	stamp_one(f, 0, 1, 0);
+	receive(f, 1, 0);
+	insert(mbuf, 12, 4); /* a VLAN tag */
+	receive(f, 2, 0);
+	insert(mbuf, 0, 50); /* a tunnel */
+	receive(f, 3, 0);
+	rte_pktmbuf_adj(mbuf, 54);
+	octets = octets_of(mbuf);
+	memcpy(octets + 12, "\x08\x00\x45\x00\x00\x32", 6); /* IPv4 of 50 octets */
+	memset(rte_pktmbuf_append(mbuf, 10), 0, 10);        /* and padding behind */
+	receive(f, 4, 0);
+	octets[17]++; /* the packet ends elsewhere */
+	receive(f, 4, 1);
+	memcpy(octets + 12, "\x86\xdd\x60\x00\x00\x00\x00\x0a", 8); /* IPv6, 40 and 10 octets */
+	receive(f, 5, 1);
+	octets[13] = 0xdc;
+	receive(f, 5, 2);
+}
+
+static void
+chained_mbufs_are_read(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint16_t cut = 1; cut < FRAME; cut++) {
+		struct rte_mbuf *head = f->mbufs[0], *tail = rte_pktmbuf_alloc(f->pool);
+
+		stamp_one(f, 0, cut, 0);
+		memcpy(rte_pktmbuf_append(tail, FRAME - cut), octets_of(head) + cut, FRAME - cut);
+		rte_pktmbuf_trim(head, FRAME - cut);
+		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
+		receive(f, cut, 0);
+		head->next = NULL;
+		head->nb_segs = 1;
+		head->pkt_len = head->data_len;
+		rte_pktmbuf_append(head, FRAME - cut);
+		rte_pktmbuf_free(tail);
+	}
+}
+
+static void
+others_are_never_mistaken(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = 5;
+
+	stamp_one(f, 0, 1, 0);
+	f->index_of[STREAM] = MEASURE_UNKNOWN;
+	receive(f, 0, 0);
+	assert_int_equal(f->rx.strange_frames, 1);
+	f->index_of[STREAM] = 0;
+	for (uint32_t octet = FRAME - STAMP_OCTETS; octet < FRAME; octet++) {
+		octets_of(f->mbufs[0])[octet] ^= 1;
+		receive(f, 0, octet - (FRAME - STAMP_OCTETS) + 1);
+		octets_of(f->mbufs[0])[octet] ^= 1;
+	}
+	f->rx.foreign_frames = 0;
+	for (uint32_t i = 1; i <= 1000000; i++) {
+		for (uint32_t o = 0; o < FRAME; o += 8) {
+			uint64_t noise = random_next(&seed);
+
+			memcpy(octets_of(f->mbufs[0]) + o, &noise, sizeof(noise));
+		}
+		f->mbufs[0]->data_len = (uint16_t)(i % (FRAME + 1));
+		f->mbufs[0]->pkt_len = f->mbufs[0]->data_len;
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	}
+	assert_int_equal(f->rx.foreign_frames, 1000000);
+	assert_int_equal(f->counters->frames, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(stamps_say_what_was_written),      TEST(checksums_do_not_change),
+		TEST(order_and_duplicates_are_exact),   TEST(far_too_late_is_told),
+		TEST(latency_is_that_of_a_sorted_list), TEST(stamps_are_found_wherever_they_end),
+		TEST(chained_mbufs_are_read),           TEST(others_are_never_mistaken),
+	};
+
+	return cmocka_run_group_tests_name("measure", tests, eal_up, eal_down);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker/forward_task.h"
+
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_pause.h>
+
+#include "base/units.h"
+#include "worker/reverse.h"
+#include "worker/worker.h"
+
+static inline uint32_t
+in_line(const struct forward_task *task)
+{
+	return task->tail - task->head;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): true with a probability of `chance` in 2^64. */
+static inline bool
+happens(struct forward_task *task, uint64_t chance)
+{
+	uint64_t z = task->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	return chance == UINT64_MAX || z < chance;
+}
+
+static inline void
+enter_line(struct forward_task *task, struct rte_mbuf *mbuf, uint64_t now)
+{
+	if (unlikely(in_line(task) > task->line_mask)) {
+		counter_add(&task->counters->overflowed, 1);
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	task->line[task->tail++ & task->line_mask] =
+		(struct delayed){mbuf, now + task->delay_cycles};
+}
+
+/* One more frame has gone before the one that is held. */
+static inline void
+let_pass(struct forward_task *task, uint64_t now)
+{
+	if (task->held == NULL || ++task->passed < FORWARD_HOLD_FRAMES)
+		return;
+	counter_add(&task->counters->reordered, 1);
+	enter_line(task, task->held, now);
+	task->held = NULL;
+}
+
+static void
+duplicate_frame(struct forward_task *task, const struct rte_mbuf *mbuf, uint64_t now)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_copy(mbuf, task->copies_pool, 0, UINT32_MAX);
+
+	if (copy == NULL) {
+		counter_add(&task->counters->overflowed, 1);
+		return;
+	}
+	counter_add(&task->counters->duplicated, 1);
+	enter_line(task, copy, now);
+}
+
+/* Drop, duplicate or hold back a frame; what is neither dropped nor held enters the line. */
+static void
+impair(struct forward_task *task, struct rte_mbuf *mbuf, uint64_t now)
+{
+	if (happens(task, task->drop)) {
+		counter_add(&task->counters->dropped, 1);
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	if (task->held == NULL && happens(task, task->reorder)) {
+		task->held = mbuf;
+		task->held_tsc = now;
+		task->passed = 0;
+		return;
+	}
+	enter_line(task, mbuf, now);
+	if (happens(task, task->duplicate))
+		duplicate_frame(task, mbuf, now);
+	let_pass(task, now);
+}
+
+/* Nothing has followed for a while: the held frame goes on, in its place after all. */
+static inline void
+release_held(struct forward_task *task, uint64_t now)
+{
+	if (likely(task->held == NULL) || now - task->held_tsc < task->hold_cycles)
+		return;
+	if (task->passed > 0)
+		counter_add(&task->counters->reordered, 1);
+	enter_line(task, task->held, now);
+	task->held = NULL;
+}
+
+static inline void
+rewrite(const struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count)
+{
+	if (task->rewrite == FORWARD_AS_IS)
+		return;
+	for (uint16_t i = 0; i < count; i++) {
+		if (task->rewrite == FORWARD_REVERSE)
+			reverse(mbufs[i]);
+		else
+			swap_macs(mbufs[i]);
+	}
+}
+
+/* The work of all frames of a burst: the clock is too coarse for that of one. */
+static inline void
+work(const struct forward_task *task, uint64_t from, uint16_t count)
+{
+	uint64_t until = from + count * task->work_cycles;
+
+	if (task->work_cycles == 0)
+		return;
+	while (rte_rdtsc() < until)
+		;
+}
+
+static inline uint16_t
+take_in(struct forward_task *task, uint64_t now)
+{
+	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
+	struct forward_counters *counters = task->counters;
+	uint16_t count = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
+	uint64_t octets = (uint64_t)count * FCS_OCTETS, clock;
+
+	if (count == 0)
+		return 0;
+	clock = rte_rdtsc();
+	for (uint16_t i = 0; i < count; i++)
+		octets += rte_pktmbuf_pkt_len(mbufs[i]);
+	counter_add(&counters->rx_frames, count);
+	counter_add(&counters->rx_octets, octets);
+	if (unlikely(counters->first_tsc == 0))
+		counter_set(&counters->first_tsc, clock);
+	rewrite(task, mbufs, count);
+	work(task, clock, count);
+	for (uint16_t i = 0; i < count; i++) {
+		if (unlikely(task->impaired))
+			impair(task, mbufs[i], now);
+		else
+			enter_line(task, mbufs[i], now);
+	}
+	return count;
+}
+
+/* Frames at the head of the line whose time has come, at most a burst. */
+static inline uint16_t
+gather_due(const struct forward_task *task, struct rte_mbuf **mbufs, uint64_t now)
+{
+	uint32_t count = RTE_MIN(in_line(task), (uint32_t)task->burst), i;
+
+	for (i = 0; i < count; i++) {
+		const struct delayed *next = &task->line[(task->head + i) & task->line_mask];
+
+		if (next->due_tsc > now)
+			break;
+		mbufs[i] = next->mbuf;
+	}
+	return (uint16_t)i;
+}
+
+/* The device has taken nothing for too long: these frames are lost. */
+static void
+give_up(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count, uint64_t now)
+{
+	if (task->refused_since == 0) {
+		task->refused_since = now;
+		return;
+	}
+	if (now - task->refused_since <= task->window_cycles)
+		return;
+	rte_pktmbuf_free_bulk(mbufs, count);
+	counter_add(&task->counters->not_taken, count);
+	task->head += count;
+	task->refused_since = now;
+}
+
+static inline uint16_t
+send_due(struct forward_task *task, uint64_t now)
+{
+	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
+	uint16_t due = gather_due(task, mbufs, now), sent;
+	uint64_t octets = 0;
+
+	if (due == 0)
+		return 0;
+	for (uint16_t i = 0; i < due; i++) /* before a driver frees them */
+		octets += rte_pktmbuf_pkt_len(mbufs[i]) + FCS_OCTETS;
+	sent = rte_eth_tx_burst(task->to_port_id, task->to_queue_id, mbufs, due);
+	for (uint16_t i = sent; i < due; i++)
+		octets -= rte_pktmbuf_pkt_len(mbufs[i]) + FCS_OCTETS;
+	task->head += sent;
+	counter_add(&task->counters->tx_frames, sent);
+	counter_add(&task->counters->tx_octets, octets);
+	if (sent > 0)
+		task->refused_since = 0;
+	else
+		give_up(task, mbufs, due, now);
+	return sent;
+}
+
+uint64_t
+forward_task_poll(struct forward_task *task, uint64_t now)
+{
+	struct forward_counters *counters = task->counters;
+	uint16_t received, sent;
+	uint64_t after;
+
+	received = in_line(task) + task->burst <= task->line_mask ? take_in(task, now) : 0;
+	release_held(task, now);
+	sent = send_due(task, now);
+	if (received == 0 && sent == 0)
+		return now;
+	after = rte_rdtsc();
+	counter_set(&counters->held, in_line(task) + (task->held != NULL));
+	counter_add(&counters->busy_cycles, after - now);
+	counter_set(&counters->last_tsc, after);
+	return after;
+}
+
+void
+forward_task_end(struct forward_task *task)
+{
+	while (in_line(task) > 0)
+		rte_pktmbuf_free(task->line[task->head++ & task->line_mask].mbuf);
+	rte_pktmbuf_free(task->held);
+	task->held = NULL;
+}
