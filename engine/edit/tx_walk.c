@@ -10,6 +10,7 @@
 
 #include "edit/tx_walk_lanes.h"
 #include "edit/tx_walk_store.h"
+#include "base/random.h"
 #include "edit/ready_frame.h"
 
 #define STORED_ROWS (STORES_4_MAX + STORES_2_MAX)
@@ -48,11 +49,8 @@ next_place(const struct walk_field *field, uint64_t k)
 static inline uint64_t
 random_value(const struct walk_field *field, uint64_t k)
 {
-	uint64_t z = field->seed + (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = splitmix64(field->seed, k);
 
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	z ^= z >> 31;
 	if (field->range == 0)
 		return z;
 	return field->first + (uint64_t)(((unsigned __int128)z * field->range) >> 64);

@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 #include <rte_pause.h>
 
+#include "base/random.h"
 #include "base/units.h"
 #include "worker/reverse.h"
 #include "worker/worker.h"
@@ -16,15 +17,13 @@ in_line(const struct forward_task *task)
 	return task->tail - task->head;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): true with a probability of `chance` in 2^64. */
+/* True with a probability of `chance` in 2^64. */
 static inline bool
 happens(struct forward_task *task, uint64_t chance)
 {
-	uint64_t z = task->random += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = splitmix64(task->random, 0);
 
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	z ^= z >> 31;
+	task->random += SPLITMIX64_GAMMA;
 	return chance == UINT64_MAX || z < chance;
 }
 

@@ -8,7 +8,7 @@
 
 #include <rte_mbuf.h>
 
-#define REVERSE_VLANS_MAX 4u
+#include "protocol/layer3.h"
 
 static inline void
 swap_octets(uint8_t *a, uint8_t *b, uint32_t octets)
@@ -27,21 +27,6 @@ swap_macs(struct rte_mbuf *mbuf)
 
 	if (rte_pktmbuf_data_len(mbuf) >= 12)
 		swap_octets(frame, frame + 6, 6);
-}
-
-/* Offset behind the EtherType that names layer 3, and that type; 0 when the frame is too short or has too many tags. */
-static inline uint32_t
-layer3_of(const uint8_t *frame, uint32_t octets, uint16_t *type)
-{
-	uint32_t at = 12;
-
-	for (uint32_t tags = 0; tags <= REVERSE_VLANS_MAX && at + 2 <= octets; tags++) {
-		*type = (uint16_t)(frame[at] << 8 | frame[at + 1]);
-		if (*type != 0x8100 && *type != 0x88a8)
-			return at + 2;
-		at += 4;
-	}
-	return 0;
 }
 
 static inline void
@@ -63,13 +48,13 @@ reverse(struct rte_mbuf *mbuf)
 	at = layer3_of(frame, octets, &type);
 	if (at == 0)
 		return;
-	if (type == 0x0800 && at + 20 <= octets) {
+	if (type == ETHER_TYPE_IPV4 && at + 20 <= octets) {
 		uint32_t offset = (uint32_t)(frame[at + 6] & 0x1f) << 8 | frame[at + 7];
 
 		swap_octets(frame + at + 12, frame + at + 16, 4);
 		if (offset == 0)
 			swap_ports(frame, octets, at + 4u * (frame[at] & 15), frame[at + 9]);
-	} else if (type == 0x86dd && at + 40 <= octets) {
+	} else if (type == ETHER_TYPE_IPV6 && at + 40 <= octets) {
 		swap_octets(frame + at + 8, frame + at + 24, 16);
 		swap_ports(frame, octets, at + 40, frame[at + 6]);
 	}

@@ -5,42 +5,23 @@
 #include <rte_prefetch.h>
 
 #include "base/units.h"
+#include "protocol/layer3.h"
 #include "protocol/stamp.h"
 
 #define PREFETCH_AHEAD 4u
-
-#define ETHER_TYPE_OFFSET 12u
-#define ETHER_TYPE_IPV4 0x0800
-#define ETHER_TYPE_IPV6 0x86dd
-#define ETHER_TYPE_VLAN 0x8100
-#define ETHER_TYPE_QINQ 0x88a8
-#define VLAN_OCTETS 4u
-#define VLANS_MAX 4u
-
-static inline uint16_t
-load_16(const uint8_t *octets)
-{
-	return (uint16_t)(octets[0] << 8 | octets[1]);
-}
 
 /* Octets of the frame up to the end of its first IP packet, 0 where there is none: what follows is padding. */
 static uint32_t
 ip_end(const uint8_t *frame, uint32_t octets)
 {
-	uint32_t at = ETHER_TYPE_OFFSET;
+	uint16_t type = 0;
+	uint32_t at = layer3_of(frame, octets, &type);
 
-	for (uint32_t tags = 0; tags <= VLANS_MAX && at + 8 <= octets; tags++) {
-		uint16_t type = load_16(frame + at);
-
-		if (type == ETHER_TYPE_IPV4)
-			return at + 2 + load_16(frame + at + 4);
-		if (type == ETHER_TYPE_IPV6)
-			return at + 2 + 40 + load_16(frame + at + 6);
-		if (type != ETHER_TYPE_VLAN && type != ETHER_TYPE_QINQ)
-			return 0;
-		at += VLAN_OCTETS;
-	}
-	return 0;
+	if (at == 0 || at + 6 > octets)
+		return 0;
+	if (type == ETHER_TYPE_IPV4)
+		return at + load_16(frame + at + 2);
+	return type == ETHER_TYPE_IPV6 ? at + 40 + load_16(frame + at + 4) : 0;
 }
 
 /* Look for a stamp that ends with the frame's octet number `end`. */

@@ -138,18 +138,23 @@ def _sender_template(part: Reader) -> list[Field]:
     ]
 
 
-def _explicit_route(part: Reader) -> list[Field]:
-    """RFC 3209 section 4.3."""
+def _subobjects(part: Reader, makers: Mapping[str, Callable[[Reader], list[Field]]]) -> list[Field]:
+    """The hops of a route, each as the maker of its type makes it; the first one is the default."""
     fields = []
     for entry in part.children("subobjects"):
         type_ = child_or_empty(entry, "type")
-        chosen = type_.choice(("ipv4_prefix", "as_number"), "ipv4_prefix")
+        chosen = type_.choice(tuple(makers), next(iter(makers)))
         hop = child_or_empty(type_, chosen)
-        fields += _prefix_hop(hop) if chosen == "ipv4_prefix" else _as_hop(hop)
+        fields += makers[chosen](hop)
         hop.done()
         type_.done()
         entry.done()
     return fields
+
+
+def _explicit_route(part: Reader) -> list[Field]:
+    """RFC 3209 section 4.3."""
+    return _subobjects(part, {"ipv4_prefix": _prefix_hop, "as_number": _as_hop})
 
 
 def _prefix_hop(hop: Reader) -> list[Field]:
@@ -176,16 +181,7 @@ def _as_hop(hop: Reader) -> list[Field]:
 
 def _record_route(part: Reader) -> list[Field]:
     """RFC 3209 section 4.4."""
-    fields = []
-    for entry in part.children("subobjects"):
-        type_ = child_or_empty(entry, "type")
-        chosen = type_.choice(("ipv4_address", "label"), "ipv4_address")
-        hop = child_or_empty(type_, chosen)
-        fields += _recorded_address(hop) if chosen == "ipv4_address" else _recorded_label(hop)
-        hop.done()
-        type_.done()
-        entry.done()
-    return fields
+    return _subobjects(part, {"ipv4_address": _recorded_address, "label": _recorded_label})
 
 
 def _recorded_address(hop: Reader) -> list[Field]:
