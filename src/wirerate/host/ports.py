@@ -93,7 +93,7 @@ def _remove_stale(path: Path) -> None:
         if not stat.S_ISSOCK(path.stat().st_mode):
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
-            probe.setblocking(False)
+            probe.settimeout(0)
             probe.connect(str(path))
     except ConnectionRefusedError:
         path.unlink(missing_ok=True)
