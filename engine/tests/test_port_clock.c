@@ -8,9 +8,11 @@
  */
 #include "tests/eal_fixture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 
+#include <rte_cycles.h>
 #include <rte_mbuf_dyn.h>
 
 #include "device/port_clock.h"
@@ -166,6 +168,74 @@ a_clock_that_stands_still_is_not_used(void **state)
 	}
 }
 
+/* The device that rte_eth_read_clock() reads in this program: this definition stands before the library's. */
+static struct {
+	int code;
+	bool stopped;
+} device;
+
+static uint64_t
+two_fifths_of(uint64_t tsc)
+{
+	return tsc / 5 * 2 + tsc % 5 * 2 / 5;
+}
+
+int
+rte_eth_read_clock(uint16_t port_id, uint64_t *clock)
+{
+	assert_int_equal(port_id, 3);
+	*clock = device.stopped ? 1000 : two_fifths_of(rte_rdtsc());
+	return device.code;
+}
+
+/* Open the clock of a device as it is; true when it is used. */
+static bool
+is_used(struct port_clock *clock, uint64_t capabilities)
+{
+	struct rte_eth_dev_info info = {.rx_offload_capa = capabilities};
+
+	memset(clock, 0, sizeof(*clock));
+	port_clock_find(clock, 3, &info);
+	port_clock_start(clock, 3, (uint64_t)HZ);
+	return port_clock_is_used(clock);
+}
+
+static void
+a_device_is_used_when_its_clock_runs(void **state)
+{
+	const uint64_t offload = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	struct port_clock clock;
+
+	(void)state;
+	assert_false(is_used(&clock, 0));
+	device.code = -ENOTSUP;
+	assert_false(is_used(&clock, offload));
+	assert_false(clock.offered);
+	device.code = -EIO;
+	assert_false(is_used(&clock, offload));
+	assert_true(
+		clock.offered); /* it may run later, so times were asked for; they are not used */
+	device.code = 0;
+	device.stopped = true;
+	assert_false(is_used(&clock, offload));
+	port_clock_sample(&clock);
+	assert_int_equal(clock.count, 2); /* not asked any more */
+	device.stopped = false;
+	assert_true(is_used(&clock, offload));
+	assert_true(clock.times.flag != 0);
+	assert_int_equal(clock.times.age_max_cycles, (uint64_t)HZ);
+	for (unsigned int i = 0; i < 5; i++) {
+		const struct clock_pair *last;
+		uint64_t error;
+
+		usleep(1000);
+		port_clock_sample(&clock);
+		last = &clock.pairs[clock.newest];
+		error = clock_line_tsc(&clock.line, two_fifths_of(last->tsc)) - last->tsc;
+		assert_true(error + last->width <= 2 * last->width + 10);
+	}
+}
+
 static void *
 renew_often(void *argument)
 {
@@ -275,6 +345,7 @@ main(void)
 		cmocka_unit_test(loose_pairs_are_passed_over),
 		cmocka_unit_test(steps_are_noticed),
 		cmocka_unit_test(a_clock_that_stands_still_is_not_used),
+		cmocka_unit_test(a_device_is_used_when_its_clock_runs),
 		cmocka_unit_test(nobody_reads_half_a_line),
 		cmocka_unit_test(frames_are_measured_by_their_own_time),
 	};
