@@ -284,7 +284,7 @@ latency_of(const struct frame_times *times, struct rte_mbuf *mbuf, uint64_t depa
 	memset(&counters, 0, sizeof(counters));
 	memset(&flow, 0, sizeof(flow));
 	flow.counters = &counters;
-	tx_stamp_write(&(struct tx_stamp){MAGIC, STREAM, 0, 1}, &mbuf, 0, 1, departure);
+	tx_stamp_write(&(struct tx_stamp){MAGIC, STREAM}, &mbuf, 0, 1, departure);
 	rx_measure(&measure, rx, &mbuf, 1, clock);
 	assert_int_equal(counters.latency_count, 1);
 	assert_int_equal(counters.first_tsc, departure + counters.latency_sum_cycles);
