@@ -59,7 +59,8 @@ struct rx_counters {
 	uint64_t first_frames;   /* of the first burst: they took no time that was seen */
 	uint64_t foreign_frames; /* of a measuring task: without a stamp */
 	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
-	uint64_t reserved[7];
+	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
+	uint64_t reserved[6];
 };
 
 /* One measured stream as one rx task sees it. */
@@ -125,8 +126,9 @@ struct port_counters {
 	uint64_t link_up;
 	uint64_t link_speed_bps; /* as reported, real or not */
 	uint64_t link_changes;
-	uint64_t resets; /* the device began to count anew */
-	uint64_t reserved[3];
+	uint64_t resets;       /* the device began to count anew */
+	uint64_t socket_drops; /* by the kernel, and not in imissed */
+	uint64_t reserved[2];
 };
 
 struct engine_counters {

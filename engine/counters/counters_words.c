@@ -48,6 +48,8 @@ static const struct counters_word port_words[] = {
 	WORD(port_counters, link_speed_bps, "bit/s", "link speed as reported, real or not"),
 	WORD(port_counters, resets, "",
 	     "times the device cleared its counters (memif: when a peer leaves)"),
+	WORD(port_counters, socket_drops, "frames",
+	     "dropped by the kernel at the port's sockets, and not in imissed"),
 	WORD(port_counters, link_changes, "", "changes of link state since it was first up"),
 };
 
@@ -96,6 +98,8 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, first_frames, "frames", "received in the first burst"),
 	WORD(rx_counters, foreign_frames, "frames", "without a stamp, where flows are measured"),
 	WORD(rx_counters, strange_frames, "frames", "with a stamp of an unknown stream"),
+	WORD(rx_counters, bad_times, "frames",
+	     "measured by the burst's clock for want of a usable time of the device"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
 };

@@ -229,6 +229,8 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	if (config->measure && measure_flows(build->config) > 0)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
+	if (measure != NULL)
+		measure->times = program->ports[p].clock.times;
 	task->measure = measure;
 	return code;
 }

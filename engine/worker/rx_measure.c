@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
+#include "worker/rx_times.h"
 
 #define PREFETCH_AHEAD 4u
 
@@ -152,13 +153,30 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 		note_latency(flow, (clock - stamp.departure) & STAMP_TIME_MASK);
 }
 
+/* `timed` is a literal: nothing of a device's times is in the other loop. */
+static __rte_always_inline void
+note_burst(const struct measure *measure, struct rx_counters *counters,
+	   struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock, const bool timed)
+{
+	struct clock_line line = {0, 0, 0};
+
+	if (timed)
+		clock_relation_read(measure->times.relation, &line);
+	for (uint16_t i = 0; i < count; i++) {
+		if (i + PREFETCH_AHEAD < count)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
+		note_frame(measure, counters, mbufs[i],
+			   timed ? rx_time_of(&measure->times, &line, mbufs[i], clock, counters)
+				 : clock);
+	}
+}
+
 void
 rx_measure(const struct measure *measure, struct rx_counters *counters,
 	   struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock)
 {
-	for (uint16_t i = 0; i < count; i++) {
-		if (i + PREFETCH_AHEAD < count)
-			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
-		note_frame(measure, counters, mbufs[i], clock);
-	}
+	if (likely(measure->times.relation == NULL))
+		note_burst(measure, counters, mbufs, count, clock, false);
+	else
+		note_burst(measure, counters, mbufs, count, clock, true);
 }

@@ -11,6 +11,7 @@
 
 #include <rte_mbuf.h>
 
+#include "base/clock_relation.h"
 #include "counters/counters.h"
 
 #define MEASURE_WINDOW 65536u /* frames behind the highest of which it is known whether they came */
@@ -29,9 +30,10 @@ struct measure {
 	const uint16_t *
 		index_of; /* by a stamp's id: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
+	struct frame_times times; /* of a port whose device says when frames arrived */
 };
 
-/* Count a burst that was received until `clock`. */
+/* Count a burst that was received until `clock`; a frame with a time of its own arrived then. */
 void rx_measure(const struct measure *measure, struct rx_counters *counters,
 		struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock);
 
