@@ -5,10 +5,39 @@
 #include <rte_prefetch.h>
 
 #include "base/units.h"
+#include "protocol/frame_verify.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
 
 #define PREFETCH_AHEAD 4u
+#define CHAIN_OCTETS_MAX 16384u /* what any port can be opened for */
+
+/* A frame in several mbufs; one that is longer than any port takes is let pass. */
+static bool
+chain_is_right(const struct rte_mbuf *mbuf)
+{
+	const uint32_t octets = rte_pktmbuf_pkt_len(mbuf);
+	uint8_t copy[CHAIN_OCTETS_MAX];
+	const void *frame;
+
+	if (octets > sizeof(copy))
+		return true;
+	frame = rte_pktmbuf_read(mbuf, 0, octets, copy);
+	return frame == NULL || frame_is_right(frame, octets);
+}
+
+static inline bool
+is_damaged(const struct measure *measure, const struct rte_mbuf *mbuf)
+{
+	const uint64_t ip = mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK,
+		       transport = mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
+
+	if (likely(!measure->verify))
+		return ip == RTE_MBUF_F_RX_IP_CKSUM_BAD || transport == RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	if (unlikely(mbuf->nb_segs > 1))
+		return !chain_is_right(mbuf);
+	return !frame_is_right(rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+}
 
 /* Octets of the frame up to the end of its first IP packet, 0 where there is none: what follows is padding. */
 static uint32_t
@@ -71,8 +100,8 @@ mark_seen(struct flow_state *flow, uint64_t sequence)
 	return seen;
 }
 
-/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. True unless it is a duplicate. */
-static inline bool
+/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. What is wrong: enum frame_wrong. */
+static inline uint8_t
 note_order(struct flow_state *flow, uint32_t sequence)
 {
 	struct flow_counters *counters = flow->counters;
@@ -85,19 +114,19 @@ note_order(struct flow_state *flow, uint32_t sequence)
 		slide(flow, flow->next, number + 1);
 		flow->next = number + 1;
 		mark_seen(flow, number);
-		return true;
+		return 0;
 	}
 	if (unlikely(flow->next - number > MEASURE_WINDOW)) {
 		counter_add(&counters->reordered, 1);
 		counter_add(&counters->too_late, 1);
-		return true;
+		return WRONG_REORDERED | WRONG_TOO_LATE;
 	}
 	if (mark_seen(flow, number)) {
 		counter_add(&counters->duplicates, 1);
-		return false;
+		return WRONG_DUPLICATE;
 	}
 	counter_add(&counters->reordered, 1);
-	return true;
+	return WRONG_REORDERED;
 }
 
 static inline void
@@ -123,24 +152,33 @@ note_latency(struct flow_state *flow, uint64_t latency)
 	flow->last_latency = latency;
 }
 
-static inline void
+/* What it is and what is wrong with it, for captures. */
+static inline struct capture_note
 note_frame(const struct measure *measure, struct rx_counters *counters, const struct rte_mbuf *mbuf,
 	   uint64_t clock)
 {
+	struct capture_note note = {0};
 	struct flow_counters *flow_counters;
 	struct flow_state *flow;
 	struct stamp stamp;
 	uint16_t index;
 
+	if (unlikely(is_damaged(measure, mbuf))) {
+		counter_add(&counters->damaged_frames, 1);
+		note.wrong = WRONG_DAMAGED;
+	}
 	if (unlikely(!find_stamp(mbuf, measure->magic, &stamp))) {
 		counter_add(&counters->foreign_frames, 1);
-		return;
+		return note;
 	}
 	index = measure->index_of[stamp.stream];
 	if (unlikely(index == MEASURE_UNKNOWN)) {
 		counter_add(&counters->strange_frames, 1);
-		return;
+		return note;
 	}
+	note.stamped = true;
+	note.id = stamp.stream;
+	note.sequence = stamp.sequence;
 	flow = &measure->flows[index];
 	flow_counters = flow->counters;
 	counter_add(&flow_counters->frames, 1);
@@ -148,8 +186,10 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 	if (unlikely(flow_counters->first_tsc == 0))
 		counter_set(&flow_counters->first_tsc, clock);
 	counter_set(&flow_counters->last_tsc, clock);
-	if (likely(note_order(flow, stamp.sequence)))
+	note.wrong |= note_order(flow, stamp.sequence);
+	if (likely((note.wrong & WRONG_DUPLICATE) == 0))
 		note_latency(flow, (clock - stamp.departure) & STAMP_TIME_MASK);
+	return note;
 }
 
 void
@@ -157,8 +197,12 @@ rx_measure(const struct measure *measure, struct rx_counters *counters,
 	   struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock)
 {
 	for (uint16_t i = 0; i < count; i++) {
+		struct capture_note note;
+
 		if (i + PREFETCH_AHEAD < count)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
-		note_frame(measure, counters, mbufs[i], clock);
+		note = note_frame(measure, counters, mbufs[i], clock);
+		if (unlikely(note.wrong != 0))
+			capture_bad(measure->bad, mbufs[i], clock, note);
 	}
 }

@@ -11,6 +11,7 @@
 
 #include <rte_mbuf.h>
 
+#include "capture/capture_sink.h"
 #include "counters/counters.h"
 
 #define MEASURE_WINDOW 65536u /* frames behind the highest of which it is known whether they came */
@@ -29,6 +30,8 @@ struct measure {
 	const uint16_t *
 		index_of; /* by a stamp's stream: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
+	struct capture_sinks bad; /* of frames that something is wrong with */
+	bool verify;              /* lengths and checksums, instead of what the device says */
 };
 
 /* Count a burst that was received until `clock`. */
