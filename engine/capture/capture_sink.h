@@ -46,6 +46,7 @@ struct capture_slot {
 
 struct capture_sink {
 	alignas(COUNTERS_ALIGN) struct capture_counters *counters;
+	struct capture_sink *other;        /* next of the task's list; NULL: the last */
 	const struct frame_filter *filter; /* NULL: everything */
 	uint8_t *slots;
 	uint32_t slot_octets;
@@ -54,12 +55,6 @@ struct capture_sink {
 	uint32_t next;       /* slot of the next frame */
 	uint32_t used;       /* slots that hold a frame */
 	bool overwrite;
-};
-
-/* The sinks of a task; none is the usual case. */
-struct capture_sinks {
-	struct capture_sink *first;
-	uint32_t count;
 };
 
 static inline struct capture_slot *
@@ -112,25 +107,25 @@ capture_frame(struct capture_sink *sink, const struct rte_mbuf *mbuf, uint64_t t
 		memcpy(slot->octets, octets, slot->stored);
 }
 
-/* A burst for every sink of a task; to be called where there are any. */
+/* A frame that something is wrong with, for every sink of the task's list. */
 static inline void
-capture_burst(struct capture_sinks sinks, struct rte_mbuf *const *mbufs, uint16_t count,
+capture_bad(struct capture_sink *sink, const struct rte_mbuf *mbuf, uint64_t tsc,
+	    struct capture_note note)
+{
+	for (; sink != NULL; sink = sink->other)
+		capture_frame(sink, mbuf, tsc, note);
+}
+
+/* A burst, for every sink of the task's list. */
+static inline void
+capture_burst(struct capture_sink *sink, struct rte_mbuf *const *mbufs, uint16_t count,
 	      uint64_t tsc)
 {
 	const struct capture_note nothing = {0};
 
-	for (uint32_t s = 0; s < sinks.count; s++)
+	for (; sink != NULL; sink = sink->other)
 		for (uint16_t i = 0; i < count; i++)
-			capture_frame(&sinks.first[s], mbufs[i], tsc, nothing);
-}
-
-/* A frame that something is wrong with. */
-static inline void
-capture_bad(struct capture_sinks sinks, const struct rte_mbuf *mbuf, uint64_t tsc,
-	    struct capture_note note)
-{
-	for (uint32_t s = 0; s < sinks.count; s++)
-		capture_frame(&sinks.first[s], mbuf, tsc, note);
+			capture_frame(sink, mbufs[i], tsc, nothing);
 }
 
 #endif

@@ -138,7 +138,7 @@ take_in(struct forward_task *task, uint64_t now)
 	counter_add(&counters->rx_octets, octets);
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, clock);
-	if (unlikely(task->captures.count > 0))
+	if (unlikely(task->captures != NULL))
 		capture_burst(task->captures, mbufs, count, clock);
 	rewrite(task, mbufs, count);
 	work(task, clock, count);

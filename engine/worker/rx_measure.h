@@ -30,7 +30,7 @@ struct measure {
 	const uint16_t *
 		index_of; /* by a stamp's stream: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
-	struct capture_sinks bad; /* of frames that something is wrong with */
+	struct capture_sink *bad; /* of frames that something is wrong with */
 	bool verify;              /* lengths and checksums, instead of what the device says */
 };
 

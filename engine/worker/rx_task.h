@@ -19,7 +19,7 @@ rx_task_look(const struct rx_task *task, struct rte_mbuf *const *mbufs, uint16_t
 
 	if (task->measure != NULL)
 		rx_measure(task->measure, task->counters, mbufs, count, clock);
-	if (unlikely(task->captures.count > 0))
+	if (task->captures != NULL)
 		capture_burst(task->captures, mbufs, count, clock);
 }
 
@@ -34,7 +34,7 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 
 	if (received == 0)
 		return now;
-	if (task->measure != NULL || unlikely(task->captures.count > 0))
+	if (task->measure != NULL || task->captures != NULL)
 		rx_task_look(task, mbufs, received);
 	octets = (uint64_t)received * FCS_OCTETS;
 	for (uint16_t i = 0; i < received; i++)

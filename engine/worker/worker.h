@@ -94,7 +94,7 @@ struct tx_task {
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
 	const struct measure *measure; /* NULL: no stamps are looked for */
-	struct capture_sinks captures; /* but those of bad frames */
+	struct capture_sink *captures; /* but those of bad frames; NULL: none */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
