@@ -83,21 +83,6 @@ captures_plan(struct program *program, const struct program_config *config, stru
 	return code;
 }
 
-/* Parts of stream s, each with an id of its own from the stream's on. */
-static uint32_t
-parts_of(const struct program_config *config, uint32_t s)
-{
-	for (uint32_t w = 0; w < config->n_workers; w++) {
-		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
-			const struct task_config *task = &config->workers[w].tasks[t];
-
-			if (task->kind == TASK_TX && task->stream_index == s)
-				return task->parts;
-		}
-	}
-	return 1;
-}
-
 /* Which stamp's id is which flow: comments name it when the configuration is no more. */
 static int
 name_flows(struct program_captures *captures, const struct program_config *config,
@@ -109,14 +94,11 @@ name_flows(struct program_captures *captures, const struct program_config *confi
 		return error_set(err, -ENOMEM, NULL, "no memory for the captures' flows");
 	for (uint32_t s = 0; s < config->n_streams; s++) {
 		const struct stream_config *stream = &config->streams[s];
-		uint32_t parts = parts_of(config, s);
 
 		memcpy(captures->names[s], stream->name, sizeof(captures->names[s]));
-		for (uint32_t p = 0; stream->has_stamp && p < parts; p++) {
-			if (stream->stamp + p < FLOWS)
-				captures->flows[stream->stamp + p] =
-					(struct capture_flow){captures->names[s], p, parts};
-		}
+		for (uint32_t p = 0; stream->has_stamp && p < stream->parts; p++)
+			captures->flows[stream->stamp + p] =
+				(struct capture_flow){captures->names[s], p, stream->parts};
 	}
 	return 0;
 }

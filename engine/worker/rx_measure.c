@@ -5,39 +5,11 @@
 #include <rte_prefetch.h>
 
 #include "base/units.h"
-#include "protocol/frame_verify.h"
+#include "protocol/frame_damage.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
 
 #define PREFETCH_AHEAD 4u
-#define CHAIN_OCTETS_MAX 16384u /* what any port can be opened for */
-
-/* A frame in several mbufs; one that is longer than any port takes is let pass. */
-static bool
-chain_is_right(const struct rte_mbuf *mbuf)
-{
-	const uint32_t octets = rte_pktmbuf_pkt_len(mbuf);
-	uint8_t copy[CHAIN_OCTETS_MAX];
-	const void *frame;
-
-	if (octets > sizeof(copy))
-		return true;
-	frame = rte_pktmbuf_read(mbuf, 0, octets, copy);
-	return frame == NULL || frame_is_right(frame, octets);
-}
-
-static inline bool
-is_damaged(const struct measure *measure, const struct rte_mbuf *mbuf)
-{
-	const uint64_t ip = mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK,
-		       transport = mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
-
-	if (likely(!measure->verify))
-		return ip == RTE_MBUF_F_RX_IP_CKSUM_BAD || transport == RTE_MBUF_F_RX_L4_CKSUM_BAD;
-	if (unlikely(mbuf->nb_segs > 1))
-		return !chain_is_right(mbuf);
-	return !frame_is_right(rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
-}
 
 /* Octets of the frame up to the end of its first IP packet, 0 where there is none: what follows is padding. */
 static uint32_t
@@ -163,7 +135,7 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 	struct stamp stamp;
 	uint16_t index;
 
-	if (unlikely(is_damaged(measure, mbuf))) {
+	if (unlikely(frame_is_damaged(mbuf, measure->verify))) {
 		counter_add(&counters->damaged_frames, 1);
 		note.wrong = WRONG_DAMAGED;
 	}
@@ -171,13 +143,13 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 		counter_add(&counters->foreign_frames, 1);
 		return note;
 	}
-	index = measure->index_of[stamp.stream];
+	index = measure->index_of[stamp.id];
 	if (unlikely(index == MEASURE_UNKNOWN)) {
 		counter_add(&counters->strange_frames, 1);
 		return note;
 	}
 	note.stamped = true;
-	note.id = stamp.stream;
+	note.id = stamp.id;
 	note.sequence = stamp.sequence;
 	flow = &measure->flows[index];
 	flow_counters = flow->counters;
