@@ -2,8 +2,8 @@
 /*
  * A capture: its sinks, and the file they become when the workers have stopped. Cold, control thread.
  *
- * The file is created at the start, so that a place where none can be written is found out before traffic; it appears under
- * its name when it is complete.
+ * The file is created at the start, so that a place where none can be written is found out before traffic. It appears
+ * under its name when it is complete.
  */
 #ifndef WR_CAPTURE_CAPTURE_FILE_H
 #define WR_CAPTURE_CAPTURE_FILE_H
@@ -36,8 +36,8 @@ struct capture_spec {
 struct capture;
 
 /*
- * Create the file, compile the filter, and get memory for `sinks` sinks. err->path is "path", "filter" or "frames". The sinks
- * have no counters yet.
+ * Create the file, compile the filter, and get memory for `sinks` sinks, which have no counters yet. err->path is "path",
+ * "filter" or "frames".
  */
 int capture_open(struct capture **out, const struct capture_spec *spec, uint32_t sinks,
 		 struct error *err);
@@ -46,8 +46,8 @@ int capture_open(struct capture **out, const struct capture_spec *spec, uint32_t
 struct capture_sink *capture_get_sink(const struct capture *capture, uint32_t i);
 
 /*
- * Write the sinks' frames in order of arrival and give the memory back; *frames is how many. flow_of has 65,536 entries, or is
- * NULL where no frame is bad. An error names the file, of which nothing is left then. Once only.
+ * Write the sinks' frames in order of arrival and give the memory back; *frames is how many. flow_of has 65,536 entries,
+ * or is NULL where the capture is not of bad frames. An error names the file, of which nothing is left then. Once only.
  */
 int capture_write(struct capture *capture, const struct capture_clock *clock,
 		  const struct capture_flow *flow_of, uint64_t *frames, struct error *err);

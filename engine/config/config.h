@@ -124,7 +124,7 @@ struct start_config {
 int config_decode_ports(const struct json_t *params, struct ports_config *out, struct error *err);
 int config_decode_program(const struct json_t *params, struct program_config *out,
 			  struct error *err);
-/* params has the keys of program.preview beside those of program.load; nothing is received, so captures are left out. */
+/* params has the keys of program.preview beside those of program.load. Captures are left out: nothing is received. */
 int config_decode_preview(const struct json_t *params, struct program_config *program,
 			  struct preview_config *out, struct error *err);
 int config_decode_start(const struct json_t *params, struct start_config *out, struct error *err);

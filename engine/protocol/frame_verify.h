@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * False when something is wrong with the first IP packet behind the VLAN tags: the version, IPv4's header checksum, a length
- * that goes beyond the frame (padding behind is fine), the checksum of UDP, TCP, ICMP or ICMPv6. True for frames
+ * False when something is wrong with the first IP packet behind the VLAN tags: the version, IPv4's header checksum, a
+ * length that goes beyond the frame (padding behind is fine), the checksum of UDP, TCP, ICMP or ICMPv6. True for frames
  * without IP and for whatever has no such checksum: other protocols, fragments, UDP with 0 over IPv4 (RFC 768; not over
  * IPv6, RFC 8200 section 8.1), packets underway on a source route of IPv6 (their pseudo-header names another address).
  * `octets` are the whole frame's, without FCS.
