@@ -28,4 +28,7 @@ int config_check_program(struct program_config *config, struct error *err);
  */
 int config_check_queues(const struct program_config *config, struct error *err);
 
+/* Each has a port that is received from (of bad frames: measured), frames for all tasks that do, a file of its own. */
+int config_check_captures(const struct program_config *config, struct error *err);
+
 #endif

@@ -37,6 +37,11 @@ enum config_limit {
 	CONFIG_PATH_SIZE = 4096,     /* of a file, with the final NUL: PATH_MAX of Linux */
 	CONFIG_PERIOD_MAX = 1 << 20, /* [frames] also how many lengths a stream may list */
 	CONFIG_PREVIEW_FRAMES_MAX = 1 << 24,
+	CONFIG_CAPTURES_MAX = 64,
+	CONFIG_CAPTURE_FRAMES_MAX = 1 << 24,
+	CONFIG_CAPTURE_OCTETS_MIN = 16,
+	CONFIG_CAPTURE_OCTETS_MAX = CONFIG_FRAME_SIZE_MAX,
+	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
 #define CONFIG_BURST_FRAMES_MAX (UINT64_C(1) << 32)

@@ -11,6 +11,7 @@
 #include <rte_version.h>
 
 #include "config/config.h"
+#include "program/capture_build.h"
 #include "program/program_preview.h"
 
 #define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
@@ -230,14 +231,33 @@ traffic_stop(struct session *session, const json_t *params, struct error *err)
 	return json_object();
 }
 
+/* Whatever becomes of the files, the program is no more. */
+static json_t *
+write_captures(struct program *program, struct error *err)
+{
+	const struct program_captures *captures = program->captures;
+	json_t *written;
+
+	if (captures_write(program, err) != 0)
+		return NULL;
+	written = json_array();
+	for (uint32_t i = 0; i < captures_count(captures); i++)
+		json_array_append_new(written, json_pack("{s:s, s:I}", "path",
+							 captures_path(captures, i), "frames",
+							 (json_int_t)captures_frames(captures, i)));
+	return json_pack("{s:o}", "captures", written);
+}
+
 static json_t *
 program_unload(struct session *session, const json_t *params, struct error *err)
 {
+	struct program *program = session->program;
+
 	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
 		return NULL;
-	program_halt(session->program);
+	program_halt(program);
 	session->program = NULL;
-	return json_object();
+	return write_captures(program, err);
 }
 
 static json_t *

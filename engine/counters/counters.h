@@ -27,8 +27,9 @@ enum counters_kind {
 	COUNTERS_RX,
 	COUNTERS_FLOW,
 	COUNTERS_FORWARD,
+	COUNTERS_CAPTURE,
 };
-#define COUNTERS_KINDS 7
+#define COUNTERS_KINDS 8
 
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
@@ -60,7 +61,8 @@ struct rx_counters {
 	uint64_t foreign_frames; /* of a measuring task: without a stamp */
 	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
 	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
-	uint64_t reserved[6];
+	uint64_t damaged_frames; /* of a measuring task: not as its headers say */
+	uint64_t reserved[5];
 };
 
 /* One measured stream as one rx task sees it. */
@@ -97,6 +99,15 @@ struct forward_counters {
 	uint64_t first_tsc;
 	uint64_t last_tsc;
 	uint64_t reserved[3];
+};
+
+/* A capture as one task sees it. */
+struct capture_counters {
+	alignas(COUNTERS_ALIGN) uint64_t matched;
+	uint64_t stored; /* at the moment, in memory */
+	uint64_t missed; /* no room */
+	uint64_t overwritten;
+	uint64_t reserved[12];
 };
 
 struct worker_counters {
@@ -147,6 +158,7 @@ static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
 	      "the histogram behind the plain words");
 static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");

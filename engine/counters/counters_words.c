@@ -100,6 +100,8 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, strange_frames, "frames", "with a stamp of an unknown stream"),
 	WORD(rx_counters, bad_times, "frames",
 	     "measured by the burst's clock for want of a usable time of the device"),
+	WORD(rx_counters, damaged_frames, "frames",
+	     "with wrong checksums or lengths, where flows are measured"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
 };
@@ -140,6 +142,13 @@ static const struct counters_word forward_words[] = {
 	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
 };
 
+static const struct counters_word capture_words[] = {
+	WORD(capture_counters, matched, "frames", "received that match the capture's filter"),
+	WORD(capture_counters, stored, "frames", "of those, in memory at the moment"),
+	WORD(capture_counters, missed, "frames", "not stored for want of room"),
+	WORD(capture_counters, overwritten, "frames", "stored and given up for later ones"),
+};
+
 #define LAYOUT(kind, words) \
 	{#kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0])}
 
@@ -151,4 +160,5 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_RX] = LAYOUT(rx, rx_words),
 	[COUNTERS_FLOW] = LAYOUT(flow, flow_words),
 	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
+	[COUNTERS_CAPTURE] = LAYOUT(capture, capture_words),
 };

@@ -21,6 +21,8 @@
 #include "program/frame_pool.h"
 #include "worker/worker.h"
 
+struct program_captures; /* capture_build.h */
+
 struct program {
 	struct program *next; /* the caller's list */
 	struct traffic traffic;
@@ -34,6 +36,7 @@ struct program {
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
 	uint64_t hz;                          /* of the clock that schedules count */
 	uint16_t *stamp_index;                /* measure_index() */
+	struct program_captures *captures;
 	struct clock_watch clocks;
 	bool running;
 };

@@ -138,6 +138,8 @@ take_in(struct forward_task *task, uint64_t now)
 	counter_add(&counters->rx_octets, octets);
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, clock);
+	if (unlikely(task->captures != NULL))
+		capture_burst(task->captures, mbufs, count, clock);
 	rewrite(task, mbufs, count);
 	work(task, clock, count);
 	for (uint16_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 #include <rte_prefetch.h>
 
 #include "base/units.h"
+#include "protocol/frame_damage.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
 #include "worker/rx_times.h"
@@ -72,8 +73,8 @@ mark_seen(struct flow_state *flow, uint64_t sequence)
 	return seen;
 }
 
-/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. True unless it is a duplicate. */
-static inline bool
+/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. What is wrong: enum frame_wrong. */
+static inline uint8_t
 note_order(struct flow_state *flow, uint32_t sequence)
 {
 	struct flow_counters *counters = flow->counters;
@@ -86,19 +87,19 @@ note_order(struct flow_state *flow, uint32_t sequence)
 		slide(flow, flow->next, number + 1);
 		flow->next = number + 1;
 		mark_seen(flow, number);
-		return true;
+		return 0;
 	}
 	if (unlikely(flow->next - number > MEASURE_WINDOW)) {
 		counter_add(&counters->reordered, 1);
 		counter_add(&counters->too_late, 1);
-		return true;
+		return WRONG_REORDERED | WRONG_TOO_LATE;
 	}
 	if (mark_seen(flow, number)) {
 		counter_add(&counters->duplicates, 1);
-		return false;
+		return WRONG_DUPLICATE;
 	}
 	counter_add(&counters->reordered, 1);
-	return true;
+	return WRONG_REORDERED;
 }
 
 static inline void
@@ -124,24 +125,33 @@ note_latency(struct flow_state *flow, uint64_t latency)
 	flow->last_latency = latency;
 }
 
-static inline void
+/* What it is and what is wrong with it, for captures. */
+static inline struct capture_note
 note_frame(const struct measure *measure, struct rx_counters *counters, const struct rte_mbuf *mbuf,
 	   uint64_t clock)
 {
+	struct capture_note note = {0};
 	struct flow_counters *flow_counters;
 	struct flow_state *flow;
 	struct stamp stamp;
 	uint16_t index;
 
+	if (unlikely(frame_is_damaged(mbuf, measure->verify))) {
+		counter_add(&counters->damaged_frames, 1);
+		note.wrong = WRONG_DAMAGED;
+	}
 	if (unlikely(!find_stamp(mbuf, measure->magic, &stamp))) {
 		counter_add(&counters->foreign_frames, 1);
-		return;
+		return note;
 	}
 	index = measure->index_of[stamp.id];
 	if (unlikely(index == MEASURE_UNKNOWN)) {
 		counter_add(&counters->strange_frames, 1);
-		return;
+		return note;
 	}
+	note.stamped = true;
+	note.id = stamp.id;
+	note.sequence = stamp.sequence;
 	flow = &measure->flows[index];
 	flow_counters = flow->counters;
 	counter_add(&flow_counters->frames, 1);
@@ -149,8 +159,10 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 	if (unlikely(flow_counters->first_tsc == 0))
 		counter_set(&flow_counters->first_tsc, clock);
 	counter_set(&flow_counters->last_tsc, clock);
-	if (likely(note_order(flow, stamp.sequence)))
+	note.wrong |= note_order(flow, stamp.sequence);
+	if (likely((note.wrong & WRONG_DUPLICATE) == 0))
 		note_latency(flow, (clock - stamp.departure) & STAMP_TIME_MASK);
+	return note;
 }
 
 /* `timed` is a literal: nothing of a device's times is in the other loop. */
@@ -163,11 +175,16 @@ note_burst(const struct measure *measure, struct rx_counters *counters,
 	if (timed)
 		clock_relation_read(measure->times.relation, &line);
 	for (uint16_t i = 0; i < count; i++) {
+		struct capture_note note;
+		uint64_t time;
+
 		if (i + PREFETCH_AHEAD < count)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
-		note_frame(measure, counters, mbufs[i],
-			   timed ? rx_time_of(&measure->times, &line, mbufs[i], clock, counters)
-				 : clock);
+		time = timed ? rx_time_of(&measure->times, &line, mbufs[i], clock, counters)
+			     : clock;
+		note = note_frame(measure, counters, mbufs[i], time);
+		if (unlikely(note.wrong != 0))
+			capture_bad(measure->bad, mbufs[i], time, note);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 
 #include "base/clock_relation.h"
+#include "capture/capture_sink.h"
 #include "counters/counters.h"
 
 #define MEASURE_WINDOW 65536u /* frames behind the highest of which it is known whether they came */
@@ -31,6 +32,8 @@ struct measure {
 		index_of; /* by a stamp's id: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
 	struct frame_times times; /* of a port whose device says when frames arrived */
+	struct capture_sink *bad; /* of frames that something is wrong with */
+	bool verify;              /* lengths and checksums, instead of what the device says */
 };
 
 /* Count a burst that was received until `clock`; a frame with a time of its own arrived then. */

@@ -17,6 +17,7 @@
 #include <rte_mbuf.h>
 
 #include "base/error.h"
+#include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
 #include "edit/tx_stamp.h"
@@ -92,7 +93,8 @@ struct tx_task {
 
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
-	const struct measure *measure; /* NULL: frames are counted only */
+	const struct measure *measure; /* NULL: no stamps are looked for */
+	struct capture_sink *captures; /* but those of bad frames; NULL: none */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
