@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "base/units.h"
+#include "edit/reverse.h"
 #include "worker/reply_task.h"
-#include "worker/reverse.h"
 #include "worker/worker.h"
 
 static inline uint32_t
