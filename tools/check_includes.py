@@ -17,12 +17,18 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 
 # Folder: the folders its files may include, itself always. From the cold end to the hot one.
 ALLOWED: dict[str, set[str]] = {
-    "control": {"config", "program", "worker", "edit", "device", "counters", "protocol", "base"},
+    "control": {
+        *("config", "program", "trace", "worker", "edit", "device"),
+        *("counters", "protocol", "base"),
+    },
     "program": {
-        *("config", "trace", "capture", "worker", "edit", "device", "counters", "protocol", "base")
+        *("config", "trace", "capture", "worker", "measure", "answer", "edit", "device"),
+        *("counters", "protocol", "base"),
     },
     "device": {"config", "counters", "base"},
-    "worker": {"capture", "edit", "counters", "protocol", "base"},
+    "worker": {"capture", "measure", "answer", "edit", "counters", "protocol", "base"},
+    "measure": {"capture", "counters", "protocol", "base"},
+    "answer": {"counters", "protocol", "base"},
     "edit": {"protocol", "base"},
     "capture": {"trace", "counters", "base"},
     "config": {"protocol", "base"},
@@ -34,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
 # main.c, tests, benchmarks and fuzz targets stand outside: they include anything, nobody them.
 OUTSIDE = {"", "tests", "bench", "fuzz"}
 COLD = {"control", "config"}
-NEVER_REACHED = {"worker": COLD, "edit": COLD, "capture": COLD}
+NEVER_REACHED = dict.fromkeys(("worker", "measure", "answer", "edit", "capture"), COLD)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

@@ -24,6 +24,8 @@ void config_decode_format(const struct cursor *at, bool *pcapng);
 /* "captures" of the params, which may lack them. */
 void config_decode_captures(const struct cursor *root, struct program_config *out);
 void config_free_captures(struct program_config *config);
+/* The addresses of a reply task, which differ. */
+void config_decode_addresses(const struct cursor *at, struct task_config *task);
 
 /* FIELD. */
 void config_decode_field(const struct cursor *at, struct field_config *field);

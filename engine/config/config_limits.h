@@ -41,6 +41,8 @@ enum config_limit {
 	CONFIG_CAPTURE_FRAMES_MAX = 1 << 24,
 	CONFIG_CAPTURE_OCTETS_MIN = 16,
 	CONFIG_CAPTURE_OCTETS_MAX = CONFIG_FRAME_SIZE_MAX,
+	CONFIG_ADDRESSES_MAX = 1024, /* of a reply task */
+	CONFIG_EXCHANGE_FRAMES_MAX = 1024,
 	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
@@ -52,6 +54,8 @@ enum config_limit {
 #define CONFIG_WORK_CYCLES_MAX UINT64_C(1000000000)
 #define CONFIG_DELAY_NS_MAX UINT64_C(1000000000)
 #define CONFIG_SLEEP_NS_MAX UINT64_C(5000000) /* half of what makes a frame too late */
+#define CONFIG_EXCHANGE_NS_MAX \
+	UINT64_C(2000000000) /* the control thread does nothing else meanwhile */
 #define CONFIG_DURATION_NS_MAX (UINT64_C(366) * 86400 * 1000000000)
 
 #endif

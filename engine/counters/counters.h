@@ -28,8 +28,9 @@ enum counters_kind {
 	COUNTERS_FLOW,
 	COUNTERS_FORWARD,
 	COUNTERS_CAPTURE,
+	COUNTERS_REPLY,
 };
-#define COUNTERS_KINDS 8
+#define COUNTERS_KINDS 9
 
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
@@ -65,20 +66,20 @@ struct rx_counters {
 	uint64_t reserved[5];
 };
 
-/* One measured stream as one rx task sees it. */
+/* One measured stream as one rx task sees it; first a cache line of what changes with every frame. */
 struct flow_counters {
 	alignas(COUNTERS_ALIGN) uint64_t frames; /* duplicates included */
 	uint64_t octets;                         /* with FCS */
+	uint64_t last_tsc;
+	uint64_t latency_count;
+	uint64_t latency_sum_cycles;
+	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
+	uint64_t latency_min_cycles;
+	uint64_t latency_max_cycles;
+	uint64_t first_tsc;
 	uint64_t duplicates;
 	uint64_t reordered;
 	uint64_t too_late; /* of those: too far behind to know whether they are duplicates */
-	uint64_t first_tsc;
-	uint64_t last_tsc;
-	uint64_t latency_count;
-	uint64_t latency_min_cycles;
-	uint64_t latency_max_cycles;
-	uint64_t latency_sum_cycles;
-	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
 	uint64_t reserved[4];
 	uint64_t latency_cycles[LATENCY_WORDS];
 };
@@ -108,6 +109,19 @@ struct capture_counters {
 	uint64_t missed; /* no room */
 	uint64_t overwritten;
 	uint64_t reserved[12];
+};
+
+/* A reply task. */
+struct reply_counters {
+	alignas(COUNTERS_ALIGN) uint64_t frames; /* taken by the device */
+	uint64_t octets;                         /* with FCS */
+	uint64_t arp;                            /* answers made, by kind */
+	uint64_t neighbors;
+	uint64_t echoes;
+	uint64_t not_taken;  /* made, but not taken by the device in time */
+	uint64_t overflowed; /* asked, but no room or no mbuf for an answer */
+	uint64_t busy_cycles;
+	uint64_t reserved[8];
 };
 
 struct worker_counters {
@@ -153,17 +167,6 @@ struct engine_counters {
 	uint64_t time_jump_ns;   /* CLOCK_REALTIME against CLOCK_MONOTONIC, likewise */
 	uint64_t reserved[8];
 };
-
-static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
-static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
-	      "the histogram behind the plain words");
-static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
-static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
-	      "histograms behind the plain words");
 
 /* Add n to a counter of which the calling thread is the only writer. */
 static inline void

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "counters/counters_words.h"
 
+static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
+	      "the histogram behind the plain words");
+static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
+	      "histograms behind the plain words");
+
 #define WORD(block, field, unit, meaning) \
 	{ \
 		#field, \
@@ -149,6 +161,18 @@ static const struct counters_word capture_words[] = {
 	WORD(capture_counters, overwritten, "frames", "stored and given up for later ones"),
 };
 
+static const struct counters_word reply_words[] = {
+	WORD(reply_counters, frames, "frames", "sent: taken by the device"),
+	WORD(reply_counters, octets, "octets", "of those, with FCS"),
+	WORD(reply_counters, arp, "frames", "ARP replies made"),
+	WORD(reply_counters, neighbors, "frames", "neighbour advertisements made"),
+	WORD(reply_counters, echoes, "frames", "echo replies of ICMP and ICMPv6 made"),
+	WORD(reply_counters, not_taken, "frames", "made, but not taken by the device in time"),
+	WORD(reply_counters, overflowed, "frames",
+	     "asked for, but there was no room or no mbuf for them"),
+	WORD(reply_counters, busy_cycles, "cycles", "spent in calls that sent something"),
+};
+
 #define LAYOUT(kind, words) \
 	{#kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0])}
 
@@ -161,4 +185,5 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_FLOW] = LAYOUT(flow, flow_words),
 	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
 	[COUNTERS_CAPTURE] = LAYOUT(capture, capture_words),
+	[COUNTERS_REPLY] = LAYOUT(reply, reply_words),
 };

@@ -10,7 +10,7 @@
 #include "capture/capture_file.h"
 #include "program/program_check.h"
 #include "worker/forward_task.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 #define TAGS_OCTETS 8u /* two VLAN tags that a DUT puts into a longest frame */
 #define FLOWS (UINT16_MAX + 1u)

@@ -5,9 +5,11 @@
 
 #include <rte_cycles.h>
 
+#include "answer/answer_queue.h"
 #include "base/units.h"
 #include "program/capture_build.h"
 #include "program/program.h"
+#include "program/worker_launch.h"
 
 /* All workers see a start or a stop before it comes, so that the schedule ends for all at once. */
 #define ADVANCE_NS 1000000ULL
@@ -66,6 +68,10 @@ program_halt(struct program *program)
 		return;
 	program_stop_tx(program);
 	worker_stop_all(program->workers, program->worker_count);
+	for (uint32_t p = 0; p < program->port_count; p++) {
+		if (program->answers[p] != NULL)
+			answer_queue_end(program->answers[p]);
+	}
 	program->running = false;
 	program_sample(program);
 }

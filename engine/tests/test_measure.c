@@ -4,13 +4,13 @@
  * reference, stamps are found behind tags, tunnels and padding, and nothing else is taken for one.
  *
  * Run by `meson test`; DPDK's inline functions and mempools without hugepages or devices. Source: protocol/stamp.h,
- * edit/tx_stamp.h, worker/rx_measure.h, docs/design/0005-measurement.md.
+ * edit/tx_stamp.h, measure/rx_measure.h, docs/design/0005-measurement.md.
  */
 #include "tests/eal_fixture.h"
 
 #include "protocol/checksum.h"
 #include "protocol/stamp.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 #include "edit/tx_stamp.h"
 #include "worker/worker.h"
 

@@ -4,7 +4,7 @@
  * it can be true, and only there.
  *
  * Run by `meson test`; no device has been at hand that has a clock. Source: device/port_clock.h, base/clock_relation.h,
- * worker/rx_times.h, docs/design/0005-measurement.md.
+ * measure/rx_times.h, docs/design/0005-measurement.md.
  */
 #include "tests/eal_fixture.h"
 
@@ -17,7 +17,7 @@
 
 #include "device/port_clock.h"
 #include "edit/tx_stamp.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 #define HZ 2500000000.0
 #define EACH 250000000ULL /* 100 ms */

@@ -55,6 +55,7 @@ struct forward_task {
 	uint64_t refused_since;          /* 0: the device takes frames */
 	struct rte_mempool *copies_pool; /* for duplicates */
 	struct capture_sink *captures;   /* of frames as they come; NULL: none */
+	struct answer_queue *answers;    /* NULL: nobody asks for any */
 };
 
 /* Returns the clock after the call, or `now` when there was nothing to do. */

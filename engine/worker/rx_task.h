@@ -8,7 +8,8 @@
 
 #include "base/units.h"
 #include "capture/capture_sink.h"
-#include "worker/rx_measure.h"
+#include "worker/reply_task.h"
+#include "measure/rx_measure.h"
 #include "worker/worker.h"
 
 /* What tasks do that look at frames, not only count them. */
@@ -30,12 +31,17 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
 	struct rx_counters *counters = task->counters;
 	uint16_t received = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
-	uint64_t after, octets;
+	uint64_t after, octets, foreign = counters->foreign_frames;
 
 	if (received == 0)
 		return now;
 	if (task->measure != NULL || task->captures != NULL)
 		rx_task_look(task, mbufs, received);
+	if (task->answers != NULL &&
+	    (task->measure == NULL || counters->foreign_frames != foreign)) {
+		for (uint16_t i = 0; i < received; i++)
+			reply_to(task->answers, mbufs[i]);
+	}
 	octets = (uint64_t)received * FCS_OCTETS;
 	for (uint16_t i = 0; i < received; i++)
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);

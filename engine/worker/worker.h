@@ -16,7 +16,6 @@
 
 #include <rte_mbuf.h>
 
-#include "base/error.h"
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
@@ -95,6 +94,7 @@ struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
 	const struct measure *measure; /* NULL: no stamps are looked for */
 	struct capture_sink *captures; /* but those of bad frames; NULL: none */
+	struct answer_queue *answers;  /* NULL: nobody asks for any */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
@@ -109,6 +109,8 @@ struct worker {
 	uint32_t tx_count;
 	uint32_t rx_count;
 	uint32_t forward_count;
+	struct reply_task *reply;
+	uint32_t reply_count;
 	uint32_t lcore;
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */
@@ -132,11 +134,5 @@ struct worker {
  */
 #define TX_PAUSE_MAX_NS 50000ULL
 #define STALL_NS 100000ULL
-
-/* Choose the loop for each worker's tasks and start them on their lcores. -EBUSY when an lcore is not idle. */
-int worker_launch_all(struct worker *workers, uint32_t count, struct error *err);
-
-/* Tell all to quit and wait until they have; their counters are final then. */
-void worker_stop_all(struct worker *workers, uint32_t count);
 
 #endif

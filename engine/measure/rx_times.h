@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HOT. When a frame arrived by the clock of its device. Not yet run on hardware: docs/design/0005-measurement.md. */
-#ifndef WR_WORKER_RX_TIMES_H
-#define WR_WORKER_RX_TIMES_H
+#ifndef WR_MEASURE_RX_TIMES_H
+#define WR_MEASURE_RX_TIMES_H
 
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
@@ -8,7 +8,7 @@
 #include "protocol/frame_damage.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
-#include "worker/rx_times.h"
+#include "measure/rx_times.h"
 
 #define PREFETCH_AHEAD 4u
 
@@ -48,6 +48,14 @@ find_stamp(const struct rte_mbuf *mbuf, uint16_t magic, struct stamp *stamp)
 		return true;
 	end = ip_end(rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
 	return end != octets && stamp_before(mbuf, end, magic, stamp);
+}
+
+bool
+rx_has_stamp(const struct rte_mbuf *mbuf, uint16_t magic)
+{
+	struct stamp stamp;
+
+	return find_stamp(mbuf, magic, &stamp);
 }
 
 /* Forget what lies a window behind the sequences from…to, which are new. */

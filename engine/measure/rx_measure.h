@@ -3,10 +3,11 @@
  * HOT. What a received burst says of the flows it belongs to: counts, order, duplicates, latency. Every frame counts.
  * docs/design/0005-measurement.md.
  */
-#ifndef WR_WORKER_RX_MEASURE_H
-#define WR_WORKER_RX_MEASURE_H
+#ifndef WR_MEASURE_RX_MEASURE_H
+#define WR_MEASURE_RX_MEASURE_H
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -35,6 +36,9 @@ struct measure {
 	struct capture_sink *bad; /* of frames that something is wrong with */
 	bool verify;              /* lengths and checksums, instead of what the device says */
 };
+
+/* Whether the frame has a stamp with this magic, of whatever stream. */
+bool rx_has_stamp(const struct rte_mbuf *mbuf, uint16_t magic);
 
 /* Count a burst that was received until `clock`; a frame with a time of its own arrived then. */
 void rx_measure(const struct measure *measure, struct rx_counters *counters,
