@@ -11,7 +11,6 @@
 #ifndef WR_COUNTERS_COUNTERS_H
 #define WR_COUNTERS_COUNTERS_H
 
-#include <assert.h>
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "counters/counters_words.h"
 
+#include <assert.h>
+#include <stddef.h>
+
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
 	      "the histogram behind the plain words");

@@ -71,15 +71,16 @@ measure_frame(struct rte_mbuf *mbuf)
 	static struct flow_counters counters;
 	static struct flow_state flow;
 	static struct rx_counters rx;
-	const struct measure measure = {
-		.magic = STAMP_MAGIC_DEFAULT, .index_of = index_of, .flows = &flow};
+	const struct measure measure = {.magic = STAMP_MAGIC_DEFAULT,
+					.index_of = index_of,
+					.flows = &flow,
+					.counters = &counters};
 	uint64_t before = counters.frames + rx.strange_frames + rx.foreign_frames;
 	uint64_t foreign = rx.foreign_frames;
 
-	if (flow.counters == NULL) {
+	if (index_of[STREAM + 1] == 0) {
 		memset(index_of, 0xff, sizeof(index_of));
 		index_of[STREAM] = 0;
-		flow.counters = &counters;
 	}
 	rx_measure(&measure, &rx, &mbuf, 1, 1000000);
 	must(counters.frames + rx.strange_frames + rx.foreign_frames == before + 1);

@@ -21,8 +21,8 @@
 
 /* One flow as one rx task sees it. */
 struct flow_state {
-	alignas(COUNTERS_ALIGN) struct flow_counters *counters;
-	uint64_t next; /* highest sequence + 1, not wrapped at 2^32; 0 before the first frame */
+	alignas(COUNTERS_ALIGN) uint64_t
+		next; /* highest sequence + 1, not wrapped at 2^32; 0 before the first frame */
 	uint64_t last_latency;
 	uint64_t seen[MEASURE_WINDOW / 64]; /* bit s modulo the window: sequence s has arrived */
 };
@@ -30,11 +30,12 @@ struct flow_state {
 struct measure {
 	uint16_t magic;
 	const uint16_t *
-		index_of; /* by a stamp's id: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
+		index_of; /* by a stamp's id: number of its flow, or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
-	struct frame_times times; /* of a port whose device says when frames arrived */
-	struct capture_sink *bad; /* of frames that something is wrong with */
-	bool verify;              /* lengths and checksums, instead of what the device says */
+	struct flow_counters *counters; /* one for each, in the same order */
+	struct frame_times times;       /* of a port whose device says when frames arrived */
+	struct capture_sink *bad;       /* of frames that something is wrong with */
+	bool verify;                    /* lengths and checksums, instead of what the device says */
 };
 
 /* Whether the frame has a stamp with this magic, of whatever stream. */

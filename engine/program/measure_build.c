@@ -72,8 +72,9 @@ measure_create(struct measure **out, const struct program_config *config,
 	}
 	measure->magic = config->stamp_magic;
 	measure->index_of = index;
-	for (uint32_t f = 0; f < flows; f++)
-		measure->flows[f].counters = segment_block(segment, first + (int)f);
+	if (flows >
+	    0) /* whose blocks were planned one after the other, and have octets of a whole alignment */
+		measure->counters = segment_block(segment, first);
 	*out = measure;
 	return 0;
 }

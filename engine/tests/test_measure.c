@@ -42,8 +42,8 @@ set_up(void **state)
 	memset(f->counters, 0, sizeof(*f->counters));
 	memset(f->index_of, 0xff, sizeof(f->index_of));
 	f->index_of[STREAM] = 0;
-	f->flow->counters = f->counters;
-	f->measure = (struct measure){.magic = MAGIC, .index_of = f->index_of, .flows = f->flow};
+	f->measure = (struct measure){
+		.magic = MAGIC, .index_of = f->index_of, .flows = f->flow, .counters = f->counters};
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		f->mbufs[i] = rte_pktmbuf_alloc(f->pool);
 		memset(rte_pktmbuf_append(f->mbufs[i], FRAME), 0, FRAME);

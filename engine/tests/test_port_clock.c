@@ -278,12 +278,14 @@ latency_of(const struct frame_times *times, struct rte_mbuf *mbuf, uint64_t depa
 	static uint16_t index_of[UINT16_MAX + 1];
 	alignas(COUNTERS_ALIGN) static struct flow_counters counters;
 	alignas(COUNTERS_ALIGN) static struct flow_state flow;
-	struct measure measure = {
-		.magic = MAGIC, .index_of = index_of, .flows = &flow, .times = *times};
+	struct measure measure = {.magic = MAGIC,
+				  .index_of = index_of,
+				  .flows = &flow,
+				  .counters = &counters,
+				  .times = *times};
 
 	memset(&counters, 0, sizeof(counters));
 	memset(&flow, 0, sizeof(flow));
-	flow.counters = &counters;
 	tx_stamp_write(&(struct tx_stamp){MAGIC, STREAM}, &mbuf, 0, 1, departure);
 	rx_measure(&measure, rx, &mbuf, 1, clock);
 	assert_int_equal(counters.latency_count, 1);
