@@ -34,14 +34,18 @@ def memory_octets(
     for entry in lcore_map.ports:
         if entry.rx:
             largest = frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo)
-            queues = max(len(entry.rx), len(entry.tx))
-            descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
-            each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
-            total += (settings.mbufs + descriptors) * each
+            total += rx_pool_octets(settings, max(len(entry.rx), len(entry.tx)), largest)
     for flow, queues in zip(flows, queues_of(plan, lcore_map, flows), strict=True):
         octets = flow_memory_octets(flow, queues, settings.burst)
         total += octets + octets // _LISTS_SHARE
     return total
+
+
+def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
+    """What a port's receive mbufs take for frames of ``largest`` [octets, with FCS]."""
+    descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
+    each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
+    return (settings.mbufs + descriptors) * each
 
 
 def _share_of_page(octets: int) -> int:
