@@ -203,7 +203,7 @@ def _more_port_reasons(final: ForwardSnapshot, name: str) -> Iterator[str]:
 
 def _port_notes(device: Device) -> Iterator[str]:
     if device.link_changes > 0:
-        yield f"the link changed {device.link_changes} times: a peer left or came again"
+        yield f"link changes: {device.link_changes}; a peer left or came again"
     elif not device.link_up:
         yield "the link is down: no peer has come"
 
