@@ -164,7 +164,7 @@ def stacks():
     ether = {"src": "02:00:00:00:00:0a", "dst": "02:00:00:00:00:0b"}
     v4, v6 = {"src": "10.0.0.1", "dst": "10.9.9.9"}, {"src": "fd00::1", "dst": "fd00::99"}
     ports = {"sport": 1234, "dport": 53}
-    tags = ({}, {"one": 7}, {"one": 7, "two": 4095})
+    tags: tuple[tuple[int, ...], ...] = ((), (7,), (7, 4095))
     layers = (scapy.UDP, scapy.TCP)
 
     def swapped(fields):
@@ -177,7 +177,7 @@ def stacks():
 
                 def build(turn, tag=tag, ip=ip, addresses=addresses, layer=layer):
                     frame = scapy.Ether(**turn(ether))
-                    for vlan in tag.values():
+                    for vlan in tag:
                         frame /= scapy.Dot1Q(vlan=vlan)
                     frame = frame / ip(**turn(addresses)) / layer(**turn(ports))
                     return bytes(frame / bytes(range(40)))
@@ -225,7 +225,8 @@ def measured(program, other_program, tmp_path, *words):
         ports = [f"memif:{socket},role=server" for socket in (left, right)]
         own = ("-m", f"{ONE}.0/{ONE}.1", "--json", *words)
         with other_program.start("forward", *ports, *own) as forwarder:
-            wait_for("the sockets", lambda a=left, b=right: a.exists() and b.exists())
+            wait_for("the first socket", left.exists)
+            wait_for("the second socket", right.exists)
             maps = ("-m", f"{CPUS[0]}.0/{CPUS[0]}.1")
             counted = ("--count", str(FRAMES), "-r", "200kpps", "--json")
             tester = program.run("perf", f"memif:{left}", f"memif:{right}", *maps, *counted)

@@ -14,6 +14,7 @@ from wirerate.trial.forward_result import ForwardSession, forward_result
 from wirerate.trial.forward_snapshot import Answers, ForwardSnapshot, LaneCounts
 
 if TYPE_CHECKING:
+    from wirerate.plan.forward_lanes import Lane
     from wirerate.plan.forward_settings import ForwardSettings
     from wirerate.trial.forward_result import ForwardResult
 
@@ -51,10 +52,15 @@ def counts(frames: int = 1000, **other: int) -> LaneCounts:
     return LaneCounts(**made | other)
 
 
+def lanes_of(settings: ForwardSettings) -> tuple[Lane, ...]:
+    """The lanes of its map, which it must have."""
+    assert settings.lcore_map is not None
+    return mapped_lanes(settings, settings.lcore_map)
+
+
 def session_of(settings: ForwardSettings) -> ForwardSession:
     """Its ports are open; the settings must have a map."""
-    assert settings.lcore_map is not None
-    lanes = mapped_lanes(settings, settings.lcore_map)
+    lanes = lanes_of(settings)
     info = {"driver": "net_memif", "mac": "02:00:00:00:00:99", "link_up": True}
     return ForwardSession(settings, lanes, (info,) * len(settings.locations), ENGINE, 0)
 

@@ -3,9 +3,9 @@
 
 import pytest
 
-from support.forwarders import settings_of
+from support.forwarders import lanes_of, settings_of
 from wirerate.errors import PlanError
-from wirerate.plan.forward_lanes import Lane, chosen_lanes, map_text, mapped_lanes
+from wirerate.plan.forward_lanes import Lane, chosen_lanes, map_text
 from wirerate.plan.forward_program import (
     delayed_fps_max,
     forward_memory_octets,
@@ -18,21 +18,20 @@ MAC = "02:00:00:00:00:99"
 HZ = 2_000_000_000
 
 
-def lanes_of(*words):
-    settings = settings_of(*words)
-    return mapped_lanes(settings, settings.lcore_map)
+def lanes(*words):
+    return lanes_of(settings_of(*words))
 
 
 def refusal(*words):
     with pytest.raises(PlanError) as caught:
-        lanes_of(*words)
+        lanes(*words)
     return str(caught.value)
 
 
 def program_of(*words):
     """Params of program.load."""
     settings = settings_of(*words)
-    lanes = mapped_lanes(settings, settings.lcore_map)
+    lanes = lanes_of(settings)
     infos = [{"mac": MAC} for _ in settings.locations]
     return forward_program(settings, lanes, infos, HZ)
 
@@ -43,7 +42,7 @@ def tasks_of(*words):
 
 
 def test_who_receives_sends_on_the_other_port():
-    assert lanes_of(*PAIR, "-m", "[1-2].0", "-m", "3.1") == (
+    assert lanes(*PAIR, "-m", "[1-2].0", "-m", "3.1") == (
         Lane(0, 1, 0, 1),
         Lane(0, 1, 1, 2),
         Lane(1, 0, 0, 3),
@@ -52,14 +51,14 @@ def test_who_receives_sends_on_the_other_port():
 
 def test_queues_as_many_as_receive():
     settings = settings_of(*PAIR, "-m", "[1-2].0", "-m", "3.1")
-    ports = forward_ports(settings, mapped_lanes(settings, settings.lcore_map))
+    ports = forward_ports(settings, lanes_of(settings))
     assert [(port["rx_queues"], port["tx_queues"]) for port in ports] == [(2, 1), (1, 2)]
     assert [port["name"] for port in ports] == ["p0", "p1"]
 
 
 def test_one_way_needs_one_queue_each():
     settings = settings_of(*PAIR, "--one-way", "-m", "1.0")
-    ports = forward_ports(settings, mapped_lanes(settings, settings.lcore_map))
+    ports = forward_ports(settings, lanes_of(settings))
     assert [(port["rx_queues"], port["tx_queues"]) for port in ports] == [(1, 0), (0, 1)]
 
 
@@ -67,7 +66,7 @@ def test_one_way_needs_one_queue_each():
     "maps", ["1.0/2.1", "1:2.0/2:1.1", "1:.0/2:.1", "1:2.0/2.1", "1:1.0/2:2.1"]
 )
 def test_transmitters_that_are_right_may_be_named(maps):
-    assert lanes_of(*PAIR, "-m", maps) == (Lane(0, 1, 0, 1), Lane(1, 0, 0, 2))
+    assert lanes(*PAIR, "-m", maps) == (Lane(0, 1, 0, 1), Lane(1, 0, 0, 2))
 
 
 @pytest.mark.parametrize(
@@ -90,13 +89,13 @@ def test_maps_that_do_not_fit(words, parts):
 
 @pytest.mark.parametrize("maps", ["1.0", "1.0/1.1", "1.0/:1.1"])
 def test_the_receiver_of_one_way_may_be_named(maps):
-    assert lanes_of(*PAIR, "--one-way", "-m", maps) == (Lane(0, 1, 0, 1),)
+    assert lanes(*PAIR, "--one-way", "-m", maps) == (Lane(0, 1, 0, 1),)
 
 
 def test_more_queues_than_lcores_take_turns():
-    lanes = lanes_of("reflect", "null:a", "-m", "[1-2].0", "-q", "3")
-    assert [(lane.queue, lane.lcore) for lane in lanes] == [(0, 1), (1, 2), (2, 1)]
-    assert map_text(lanes) == "[1,2,1].0"
+    found = lanes("reflect", "null:a", "-m", "[1-2].0", "-q", "3")
+    assert [(lane.queue, lane.lcore) for lane in found] == [(0, 1), (1, 2), (2, 1)]
+    assert map_text(found) == "[1,2,1].0"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +191,7 @@ def test_who_sends_on_a_port_answers_there():
 def test_an_answer_needs_a_tx_queue(words):
     words = [*words, "-m", "1.0", "--address", "10.0.0.2"]
     settings = settings_of(*words)
-    lanes = mapped_lanes(settings, settings.lcore_map)
+    lanes = lanes_of(settings)
     assert forward_ports(settings, lanes)[0]["tx_queues"] == 1
     assert [task["kind"] for task in tasks_of(*words)[1]][-1] == "reply"
 
@@ -215,7 +214,7 @@ def test_captures_and_sleep():
 def test_memory_grows_with_the_delay():
     def octets(*words):
         settings = settings_of(*words)
-        return forward_memory_octets(settings, mapped_lanes(settings, settings.lcore_map))
+        return forward_memory_octets(settings, lanes_of(settings))
 
     plain = octets(*PAIR, "-m", "1.0/2.1")
     late = octets(*PAIR, "-m", "1.0/2.1", "--delay", "1ms")

@@ -55,12 +55,14 @@ def test_rows_are_of_the_time_between_and_counts_since_the_start():
     session = session_of(settings_of(*PAIR))
     before = look(counts(1000, dropped=5), counts(0), seconds=1.0)
     now = look(
-        counts(4000, tx_frames=3000, dropped=7, not_taken=2, busy_cycles=HZ), counts(0), seconds=3.0
+        counts(4000, tx_frames=3000, dropped=7, not_taken=2, overflowed=3, busy_cycles=HZ),
+        counts(0),
+        seconds=3.0,
     )
     lines = forward_text.table(session, now, before).splitlines()
     assert cells(lines[1])[:6] == ["0>1", "0", "1", "1,500", "1.01", "25.0%"]
     assert cells(lines[1])[6] == "1,000"
-    assert cells(lines[1])[8:] == ["7", "0", "0", "2", "0"]
+    assert cells(lines[1])[8:] == ["7", "0", "0", "5"]
     assert cells(lines[2])[:4] == ["1>0", "0", "1", "0"]
     assert cells(lines[3])[:3] == ["total", "1,500", "1.01"]
 
@@ -193,3 +195,13 @@ def test_the_document():
     assert found["ways"][0]["queues"][0]["busy"] == pytest.approx(0.5)
     assert found["ways"][0]["received_load"]["fps"] == pytest.approx(10)
     assert found["ports"][0]["answers"] is None
+
+
+def test_eighty_columns_show_all_that_is_counted(monkeypatch):
+    monkeypatch.setattr(forward_text, "terminal_columns", lambda: 80)
+    session = session_of(settings_of(*PAIR))
+    busy = counts(99_743, dropped=218, duplicated=1209, reordered=300, not_taken=40)
+    lines = forward_text.table(session, look(busy, busy), None).splitlines()
+    assert max(map(len, lines)) <= 80
+    for title in ("Rx frames/s", "Tx frames/s", "busy", "dropped", "duplicated", "lost"):
+        assert title in lines[0]

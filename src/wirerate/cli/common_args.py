@@ -81,13 +81,16 @@ def add_map(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_sizes(group: argparse._ArgumentGroup, mbufs_default: str) -> None:
-    """Options about bursts, queues and memory; ``mbufs_default`` is said, not set."""
+def add_sizes(group: argparse._ArgumentGroup, mbufs_default: str, *burst_names: str) -> None:
+    """Options about bursts, queues and memory.
+
+    ``mbufs_default`` is said, not set; ``burst_names`` are further spellings of --burst-count.
+    """
     add = group.add_argument
     add(
         "-b",
         "--burst-count",
-        "--burst",
+        *burst_names,
         type=whole("burst", 1, BURST_MAX),
         metavar="N",
         dest="burst",

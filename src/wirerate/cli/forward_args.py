@@ -111,7 +111,8 @@ def add_ports_and_run(parser: argparse.ArgumentParser) -> None:
         help="queues of each port that receives (default: one for each lcore of its map, else 1); "
         "with fewer lcores, they take turns",
     )
-    add_sizes(ports, "8192, and with --delay what it takes for 10 Mpps, up to 10ms of them")
+    mbufs_default = "8192, and with --delay what it takes for 10 Mpps, up to 10ms of them"
+    add_sizes(ports, mbufs_default, "--burst")
     parser.set_defaults(line_rate_bps=None)
     hosts = parser.add_argument_group("answers and captures")
     hosts.add_argument(

@@ -34,21 +34,20 @@ _MEGA = 1e6
 _COUNT_COLUMNS = (
     Column("Way", 10, name=True),
     Column("queue", 5),
-    Column("lcore", 5),
+    Column("lcore", 5, 3),
     Column("Rx frames/s", 14),
-    Column("Mbit/s L1", 12, 1),
+    Column("Mbit/s L1", 12, 4),
     Column("busy", 7),
     Column("received", 16, 2),
 )
 _COLUMNS = (
     *_COUNT_COLUMNS[:-1],
     Column("Tx frames/s", 14),
-    Column("Mbit/s L1", 12, 4),
-    Column("dropped", 10, 3),
-    Column("duplicated", 10, 3),
-    Column("reordered", 10, 3),
-    Column("not taken", 10),
-    Column("overflowed", 10, 2),
+    Column("Mbit/s L1", 12, 5),
+    Column("dropped", 10, 2),
+    Column("duplicated", 10, 2),
+    Column("reordered", 10, 2),
+    Column("lost", 10),
 )
 _REWRITES = {
     Rewrite.NONE: "unchanged",
@@ -174,9 +173,10 @@ def _cells(
     received = (*_rates(own.rx_frames, own.rx_octets, seconds), busy)
     if columns == len(_COUNT_COLUMNS):
         return (*received, f"{counted.rx_frames:,}")
-    words = ("dropped", "duplicated", "reordered", "not_taken", "overflowed")
-    counts = tuple(f"{getattr(counted, word):,}" for word in words)
-    return (*received, *_rates(own.tx_frames, own.tx_octets, seconds), *counts)
+    sent = _rates(own.tx_frames, own.tx_octets, seconds)
+    lost = counted.not_taken + counted.overflowed
+    counts = (counted.dropped, counted.duplicated, counted.reordered, lost)
+    return (*received, *sent, *(f"{count:,}" for count in counts))
 
 
 def _rates(frames: int, octets: int, seconds: float) -> tuple[str, str]:
