@@ -226,7 +226,7 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->port_id = program->ports[p].port_id;
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
-	if (config->measure && measure_streams(build->config) > 0)
+	if (config->measure && measure_flows(build->config) > 0)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
 	task->measure = measure;
