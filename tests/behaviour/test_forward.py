@@ -13,7 +13,7 @@ import pytest
 
 from support.captures import frame_octets, write_pcap
 from support.host import CPUS, ONE, needs, needs_two_cpus, tshark
-from support.program import MEMIF_TRIES, met_memif_race, wait_for
+from support.program import wait_for
 from support.read_captures import read_pcap
 
 FRAMES = 100_000
@@ -148,7 +148,7 @@ def test_what_is_still_held_is_told(program, tmp_path):
     ports = (f"pcap:{source},", f"pcap:,{tmp_path}/out.pcap", "--one-way", "--duration", "300ms")
     document = finished(program, "forward", *ports, "--delay", "1s")
     assert document["ways"][0]["held"] == 50
-    assert document["verdict"]["valid"] is True
+    assert valid_but_for_gaps(document["verdict"]), document["verdict"]
     assert any("50 frames were still delayed" in note for note in document["verdict"]["notes"])
 
 
@@ -220,29 +220,31 @@ def test_mac_swap_and_as_is(program, tmp_path, option, swaps):
 
 def measured(program, other_program, tmp_path, *words):
     """A forwarder between two memifs, and a sender through it: both documents."""
-    for number in range(MEMIF_TRIES):
-        left, right = (tmp_path / f"{side}{number}.sock" for side in ("left", "right"))
-        ports = [f"memif:{socket},role=server" for socket in (left, right)]
-        own = ("-m", f"{ONE}.0/{ONE}.1", "--json", *words)
-        with other_program.start("forward", *ports, *own) as forwarder:
-            wait_for("the first socket", left.exists)
-            wait_for("the second socket", right.exists)
-            maps = ("-m", f"{CPUS[0]}.0/{CPUS[0]}.1")
-            counted = ("--count", str(FRAMES), "-r", "200kpps", "--json")
-            tester = program.run("perf", f"memif:{left}", f"memif:{right}", *maps, *counted)
-            forwarder.signal(signal.SIGTERM)
-            run = forwarder.finish()
-        if not met_memif_race(run) and not met_memif_race(tester):
-            break
+    left, right = (tmp_path / f"{side}.sock" for side in ("left", "right"))
+    ports = [f"memif:{socket},role=server" for socket in (left, right)]
+    own = ("-m", f"{ONE}.0/{ONE}.1", "--json", *words)
+    with other_program.start("forward", *ports, *own) as forwarder:
+        wait_for("the first socket", left.exists)
+        wait_for("the second socket", right.exists)
+        maps = ("-m", f"{CPUS[0]}.0/{CPUS[0]}.1")
+        counted = ("--count", str(FRAMES), "-r", "200kpps", "--json")
+        tester = program.run("perf", f"memif:{left}", f"memif:{right}", *maps, *counted)
+        forwarder.signal(signal.SIGTERM)
+        run = forwarder.finish()
     assert (tester.code, run.code) == (0, 0), tester.err + run.err
     return tester.document, run.document
+
+
+def valid_but_for_gaps(verdict):
+    """On a busy machine lcores are taken away; nothing else may be wrong."""
+    return all("was taken away" in reason for reason in verdict["reasons"])
 
 
 @needs_two_cpus
 def test_between_two_peers(program, other_program, tmp_path):
     """What one of them sends and the other does not get is what the forwarder says it dropped."""
     tester, document = measured(program, other_program, tmp_path, "--drop=1%", "--duplicate=0.5%")
-    assert document["verdict"]["valid"] or only_gaps(document["verdict"]["reasons"])
+    assert valid_but_for_gaps(document["verdict"]), document["verdict"]
     for way in document["ways"]:
         adds_up(way)
         source, target = (tester["ports"][way[word]] for word in ("port", "to_port"))
@@ -253,25 +255,18 @@ def test_between_two_peers(program, other_program, tmp_path):
     assert any("a peer left" in note for note in document["verdict"]["notes"])
 
 
-def only_gaps(reasons):
-    return all("was taken away" in reason for reason in reasons)
-
-
 @needs_two_cpus
 def test_two_queues_on_one_lcore(program, other_program, tmp_path):
     """Both ends of a memif have as many queues, or DPDK's driver counts frames twice."""
     socket = tmp_path / "two.sock"
     words = [f"memif:{socket},role=server", "-m", f"{ONE}.0", "-q", "2", "--json"]
-    for _ in range(MEMIF_TRIES):
-        with other_program.start("reflect", *words) as reflector:
-            wait_for("the socket", socket.exists)
-            maps = ("-m", f"{CPUS[0]},{ONE}.0")
-            counted = ("--count", str(FRAMES), "-r", "200kpps", "--json")
-            tester = program.run("perf", f"memif:{socket}", *maps, *counted)
-            reflector.signal(signal.SIGINT)
-            run = reflector.finish()
-        if not met_memif_race(run) and not met_memif_race(tester):
-            break
+    with other_program.start("reflect", *words) as reflector:
+        wait_for("the socket", socket.exists)
+        maps = ("-m", f"{CPUS[0]},{ONE}.0")
+        counted = ("--count", str(FRAMES), "-r", "200kpps", "--json")
+        tester = program.run("perf", f"memif:{socket}", *maps, *counted)
+        reflector.signal(signal.SIGINT)
+        run = reflector.finish()
     (way,) = run.document["ways"]
     adds_up(way)
     assert [queue["lcore"] for queue in way["queues"]] == [int(ONE)] * 2
@@ -308,7 +303,7 @@ def test_an_engine_that_dies_is_told(program):
 
 
 def test_an_engine_that_stands_still_is_told(program):
-    """SIGSTOP for 0.3 s: at least a note says how long nothing was forwarded."""
+    """SIGSTOP for 0.3 s."""
     with program.start("reflect", "null:x", "--json") as running:
         running.sending()
         engine = running.engine_pid()
@@ -318,8 +313,9 @@ def test_an_engine_that_stands_still_is_told(program):
         time.sleep(0.1)
         running.signal(signal.SIGINT)
         run = running.finish()
-    verdict = json.loads(run.out)["verdict"]
-    assert any(" away " in text for text in [*verdict["reasons"], *verdict["notes"]])
+    reasons = json.loads(run.out)["verdict"]["reasons"]
+    (away,) = [reason for reason in reasons if "was taken away" in reason]
+    assert float(away.split(" for ")[1].split(" ms")[0]) >= 250
 
 
 @pytest.mark.parametrize(
