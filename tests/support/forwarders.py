@@ -76,6 +76,7 @@ def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any)
         "answers": {},
         "away_max_cycles": {1: 0},
         "socket_drops": {f"p{at}": 0 for at in range(ports)},
+        "capture_missed": {},
     }
     return ForwardSnapshot(**words | other)
 

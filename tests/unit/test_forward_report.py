@@ -160,6 +160,13 @@ def test_peers_come_and_go():
     )
 
 
+def test_a_capture_that_was_full():
+    found = verdict(counts(), counts(), capture_missed={"p1": 7})
+    assert found.valid
+    (note,) = [note for note in found.notes if "capture" in note]
+    assert note.startswith("port 1: 7 frames found no room in the capture")
+
+
 def test_an_engine_that_died():
     found = verdict(counts(), counts(), death="the engine was killed by SIGKILL (-9)")
     assert found.reasons[0].startswith("the engine was killed by SIGKILL (-9): counted up to then")

@@ -152,6 +152,12 @@ def judge_forward(
         reasons += [f"port {index}: {reason}" for reason in _port_reasons(device)]
         reasons += [f"port {index}: {reason}" for reason in _more_port_reasons(final, name)]
         notes += [f"port {index}: {note}" for note in _port_notes(device)]
+        missed = final.capture_missed.get(name, 0)
+        if missed > 0:
+            notes.append(
+                f"port {index}: {format_count(missed)} frames found no room in the capture; raise "
+                "--capture-frames, or filter"
+            )
     for worker in final.base.workers:
         away = final.away_max_cycles[worker.lcore]
         reasons += _worker_reasons(worker, away, final.tsc_hz)

@@ -7,6 +7,7 @@ counts (an rx task) has nothing in the words of what was sent.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from wirerate.plan.program import port_name
 from wirerate.trial.snapshot import Snapshot, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wirerate.engine.counters import Block, Counters
     from wirerate.plan.forward_lanes import Lane
@@ -79,7 +80,8 @@ class ForwardSnapshot:
     ``base`` has the clock, ports and workers; ``start_tsc`` is the clock when the first worker
     began to poll; ``lanes`` are in the order of the settled lanes; ``answers`` by the engine's name
     of the port; ``away_max_cycles`` is the longest time that the kernel took each lcore away,
-    ``socket_drops`` what it dropped before each port.
+    ``socket_drops`` what it dropped before each port; ``capture_missed`` frames of each port that
+    found no room in its capture.
     """
 
     base: Snapshot
@@ -88,6 +90,7 @@ class ForwardSnapshot:
     answers: dict[str, Answers]
     away_max_cycles: dict[int, int]
     socket_drops: dict[str, int]
+    capture_missed: Mapping[str, int]
 
     @property
     def tsc_hz(self) -> int:
@@ -119,7 +122,16 @@ def take_forward(counters: Counters, lanes: Sequence[Lane]) -> ForwardSnapshot:
         socket_drops={
             block.labels["port"]: block.get("socket_drops") for block in counters.of_kind("port")
         },
+        capture_missed=_missed(counters.of_kind("capture")),
     )
+
+
+def _missed(blocks: Iterable[Block]) -> Counter[str]:
+    """Over all queues of a port."""
+    missed: Counter[str] = Counter()
+    for block in blocks:
+        missed[block.labels["port"]] += block["missed"]
+    return missed
 
 
 def _key(block: Block) -> tuple[str, int]:
