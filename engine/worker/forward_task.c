@@ -199,6 +199,7 @@ give_up(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count, uint
 	rte_pktmbuf_free_bulk(mbufs, count);
 	counter_add(&task->counters->not_taken, count);
 	task->head += count;
+	counter_set(&task->counters->held, in_line(task) + (task->held != NULL));
 	task->refused_since = now;
 }
 

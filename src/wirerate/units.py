@@ -259,6 +259,40 @@ def parse_duration_ns(text: str, name: str = "duration") -> int:
     return round(value_ns)
 
 
+_RATIO = re.compile(_NUMBER + r"(?P<unit>%|)")
+
+
+def parse_ratio(text: str, name: str) -> float:
+    """Read a share of frames, 0 to 1: ``0.1%``, ``0.001``. Raises PlanError, which names it."""
+    what = f"{name} {text!r}"
+    match = _RATIO.fullmatch(text.strip())
+    if match is None:
+        raise PlanError(f"{what} is not understood; write 0.1% or 0.001")
+    value = float(match["number"]) / (_WHOLE_PERCENT if match["unit"] else 1)
+    if not 0 <= value <= 1:  # NaN is neither
+        raise PlanError(f"{what}: not between 0 and 1 (0 % and 100 %); write 0.1% or 0.001")
+    return value
+
+
+_SMALL_TIME = re.compile(_NUMBER + r"(?P<unit>ns|us|ms|s)", re.IGNORECASE)
+_SMALL_TIME_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": _NS_PER_S}
+
+
+def parse_small_time_ns(text: str, name: str, most_ns: int) -> float:
+    """Read a time with its unit [ns], 0 to ``most_ns``: ``150ns``, ``1.5us``, ``1ms``, ``0ns``.
+
+    Raises PlanError, which names it.
+    """
+    what = f"{name} {text!r}"
+    match = _SMALL_TIME.fullmatch(text.strip())
+    if match is None:
+        raise PlanError(f"{what} is not understood; write 150ns, 1.5us or 1ms")
+    value_ns = float(match["number"]) * _SMALL_TIME_NS[match["unit"].lower()]
+    if not 0 <= value_ns <= most_ns:  # NaN is neither
+        raise PlanError(f"{what}: not between 0 and {format_duration_ns(most_ns)}")
+    return value_ns
+
+
 def _refuse_octets(what: str, unit: str) -> None:
     if unit.startswith("B") and not unit.lower().startswith("bit"):
         raise PlanError(f"{what}: B is octets; write b, as in Gbps, for bits")

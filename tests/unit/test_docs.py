@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
@@ -17,7 +18,7 @@ from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import perf_json, replay_view, run_json
+from wirerate.report import forward_json, perf_json, replay_view, run_json
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results
 from wirerate.trial.session import Session
@@ -102,7 +103,7 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview"])
+@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview", "forward", "reflect"])
 def test_every_option_is_described(command):
     """A page with options of another one's may name one spelling of each."""
     section = section_of(command, "Options")
@@ -113,7 +114,7 @@ def test_every_option_is_described(command):
     }
     options = options_of(command)
     missing = [option for option in options if option and not option & described]
-    assert missing == ([{"-h", "--help"}] if command in {"replay", "preview"} else [])
+    assert missing == ([] if command in {"perf", "run"} else [{"-h", "--help"}])
     assert described - set().union(*options) == set(), "described, but not there"
     if command == "perf":
         assert set().union(*options) - described == set(), "the page that others refer to"
@@ -155,8 +156,18 @@ def tiny_result():
     )
 
 
+def tiny_forwarder():
+    """A forwarder that answered and captured."""
+    words = ("forward", "null:a", "null:b", "-m", "1.0", "--one-way", "--address", "10.0.0.2")
+    session = session_of(settings_of(*words, "--capture", "/x.pcap"))
+    result = result_of(session, look(counts(), answers={"p0": ANSWERED}))
+    return replace(result, captured={"/x.pcap": 5})
+
+
 def tiny_document(command):
     """What the command prints of it with --json."""
+    if command == "forward":
+        return forward_json.document(tiny_forwarder())
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)
@@ -188,8 +199,12 @@ SCHEMAS = {
     "perf": perf_json.SCHEMA,
     "run": run_json.SCHEMA,
     "replay": replay_view.SCHEMA,
+    "forward": forward_json.SCHEMA,
 }
-WHOLE = {"replay": ("ports[].device", "total.lcores_busy")}
+WHOLE = {
+    "replay": ("ports[].device", "total.lcores_busy"),
+    "forward": ("ports[].device",),
+}
 """Objects that a page describes as one."""
 
 

@@ -57,8 +57,20 @@ exit codes:
 
 def add_ports(group: argparse._ArgumentGroup) -> None:
     """Options about ports, lcores and queues."""
-    add = group.add_argument
-    add(
+    add_map(group)
+    group.add_argument(
+        "--line-rate",
+        type=parse_line_rate,
+        metavar="BPS",
+        dest="line_rate_bps",
+        help="line rate to assume, 10G say, for devices without a real line",
+    )
+    add_sizes(group, str(MBUFS_DEFAULT))
+
+
+def add_map(group: argparse._ArgumentGroup) -> None:
+    """The option that gives ports their lcores."""
+    group.add_argument(
         "-m",
         "--map",
         action="append",
@@ -67,16 +79,18 @@ def add_ports(group: argparse._ArgumentGroup) -> None:
         dest="maps",
         help="lcores of a port, RX:TX.PORT; repeatable (default: chosen)",
     )
-    add(
-        "--line-rate",
-        type=parse_line_rate,
-        metavar="BPS",
-        dest="line_rate_bps",
-        help="line rate to assume, 10G say, for devices without a real line",
-    )
+
+
+def add_sizes(group: argparse._ArgumentGroup, mbufs_default: str, *burst_names: str) -> None:
+    """Options about bursts, queues and memory.
+
+    ``mbufs_default`` is said, not set; ``burst_names`` are further spellings of --burst-count.
+    """
+    add = group.add_argument
     add(
         "-b",
         "--burst-count",
+        *burst_names,
         type=whole("burst", 1, BURST_MAX),
         metavar="N",
         dest="burst",
@@ -96,17 +110,15 @@ def add_ports(group: argparse._ArgumentGroup) -> None:
         "-M",
         "--mbuf-count",
         type=whole("mbufs", 1, MBUFS_MAX),
-        default=MBUFS_DEFAULT,
         metavar="N",
         dest="mbufs",
-        help=f"receive mbufs of a port, 1-{MBUFS_MAX} (default %(default)s)",
+        help=f"receive mbufs of a port, 1-{MBUFS_MAX} (default {mbufs_default})",
     )
     add(
         "-j",
         "--jumbo",
         action="store_true",
-        help=f"open ports for frames up to {FRAME_SIZE_JUMBO} octets whatever size they send; "
-        "sending large frames needs no -j",
+        help=f"open ports for frames up to {FRAME_SIZE_JUMBO} octets; what is sent needs no -j",
     )
     add(
         "--cpu-saver",
@@ -178,7 +190,7 @@ def run_settings(
         line_rate_bps=args.line_rate_bps,
         rx_descriptors=args.descriptors[0],
         tx_descriptors=args.descriptors[1],
-        mbufs=args.mbufs,
+        mbufs=args.mbufs or MBUFS_DEFAULT,
         jumbo=args.jumbo,
         period_ns=args.period_ns,
         duration_ns=args.duration_ns,
@@ -223,7 +235,7 @@ def _machine_words(args: argparse.Namespace) -> list[str]:
         words += ["-b", str(args.burst)]
     if args.descriptors != (0, 0):
         words += ["-d", "{}/{}".format(*args.descriptors)]
-    if args.mbufs != MBUFS_DEFAULT:
+    if args.mbufs not in {None, MBUFS_DEFAULT}:
         words += ["-M", str(args.mbufs)]
     if args.jumbo:
         words.append("-j")

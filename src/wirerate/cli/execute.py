@@ -7,20 +7,23 @@ What is shown is the View's; what happens is the same for `run`, `perf` and `rep
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wirerate.engine.eal import choose_memory, eal_arguments
-from wirerate.engine.process import Engine
-from wirerate.engine.run_dir import lcores_in_use
+from wirerate.cli.engine_session import (
+    idle_lcores,
+    open_engine,
+    stopping,
+    tell_ports,
+    warn_of_shared,
+)
+from wirerate.engine.eal import choose_memory
 from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, ExitCode, PlanError
 from wirerate.host.capture_files import check_capture_files
 from wirerate.host.numa import cpu_nodes, pci_node
-from wirerate.host.ports import check_port
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.line_load import check_line_loads
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from wirerate.engine.process import Engine
     from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
@@ -72,14 +76,11 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     if not settings.json:
         setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts))
         print(view.setup(setup), flush=True)
-    used = [plan.ports[entry.port].location for entry in run.lcore_map.ports]
-    for entry, location in zip(run.lcore_map.ports, used, strict=True):
-        check_port(titles[entry.port], location, max(len(entry.rx), len(entry.tx)))
-    lcores = run.lcore_map.lcores
-    words = eal_arguments(used, lcores, memory, settings.eal.passthrough)
-    if settings.verbose:
-        print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with Engine(words, lcores, settings.eal.passthrough) as engine:
+    ports = [
+        (titles[entry.port], plan.ports[entry.port].location, max(len(entry.rx), len(entry.tx)))
+        for entry in run.lcore_map.ports
+    ]
+    with open_engine(settings, ports, run.lcore_map.lcores, memory) as engine:
         return run.measure(engine, drafts)
 
 
@@ -91,32 +92,23 @@ def _scan_traces(plan: Plan) -> dict[Path, Mapping[str, Any]]:
 
 def _lcore_map(plan: Plan, settings: RunSettings) -> LcoreMap:
     """The user's map, or a choice; warns of lcores on which another run polls."""
-    busy = lcores_in_use()
     if settings.lcore_map is not None:
         lcore_map = fit_map(plan, settings.lcore_map)
     else:
-        idle = [lcore for lcore in settings.lcores if lcore not in busy]
         lcore_map = choose_map(
             [pci_node(port.location) for port in plan.ports],
-            idle if len(idle) > 1 else settings.lcores,
+            idle_lcores(settings),
             cpu_nodes(),
             control=settings.eal.main_lcore,
             uses=uses_of(plan),
         )
-    shared = sorted(busy.intersection(lcore_map.lcores))
-    if shared:
-        lcores = ", ".join(str(lcore) for lcore in shared)
-        _warn(f"another run polls on lcore {lcores} too")
+    warn_of_shared(lcore_map.lcores)
     return lcore_map
 
 
 def _notes(flows: Sequence[CompiledFlow]) -> tuple[str, ...]:
     """What compiling had to say, each thing once."""
     return tuple(dict.fromkeys(note for flow in flows for note in flow.notes))
-
-
-def _warn(text: str) -> None:
-    print(f"wirerate: warning: {text}", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -180,14 +172,15 @@ class _Run:
         with self._refusals_named():
             params = port_params(self.plan, self.settings, self.lcore_map, sizes)
             opened = engine.call("ports.open", {"ports": params})["ports"]
-        self._tell(engine, about, opened)
+        named = [self.titles[entry.port] for entry in self.lcore_map.ports]
+        tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
         session, compiled = self._session(about, opened, drafts)
         program = make_program(self.plan, self.settings, self.lcore_map, compiled)
         with self._refusals_named():
             counters = engine.load(program)
         period_s = self.settings.period_ns / _NS_PER_S
         trial = Trial(engine, counters, self.settings.duration_ns, period_s)
-        with _stopping(trial):
+        with stopping(trial):
             self._watch(trial, session)
         return self._report(trial, session)
 
@@ -198,24 +191,6 @@ class _Run:
             yield
         except EngineRefusedError as error:
             raise named_refusal(error, self.plan, self.lcore_map, self.titles) from error
-
-    def _tell(
-        self, engine: Engine, about: Mapping[str, Any], opened: Sequence[Mapping[str, Any]]
-    ) -> None:
-        """Links that are down, and with -v all there is to know."""
-        for entry, info in zip(self.lcore_map.ports, opened, strict=True):
-            if not info["link_up"]:
-                where = f"{self.titles[entry.port]} ({info['location']})"
-                _warn(f"{where}: the link is down, or no peer has come yet")
-        if not self.settings.verbose:
-            return
-        print(
-            f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
-            f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, log {engine.log_path}",
-            file=sys.stderr,
-        )
-        for info in opened:
-            print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
 
     def _session(
         self,
@@ -275,24 +250,3 @@ def _result(trial: Trial, session: Session) -> RunResult:
     ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns)
     verdict = judge(final, flows, ports, ending, session.notes)
     return RunResult(session, flows, ports, verdict, final, cpu_use(trial.began, trial.sent))
-
-
-@contextmanager
-def _stopping(trial: Trial) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP end the trial in good order instead of this process.
-
-    Under nohup SIGHUP is ignored, and stays so.
-    """
-
-    def stop(_number: int, _frame: object) -> None:
-        trial.stop()
-
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, stop) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

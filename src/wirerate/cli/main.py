@@ -64,6 +64,16 @@ _COMMANDS = {
         "send the frames of a capture file over and over",
         takes_eal=True,
     ),
+    "reflect": _Command(
+        "wirerate.cli.reflect",
+        "send back what ports receive, or only count it",
+        takes_eal=True,
+    ),
+    "forward": _Command(
+        "wirerate.cli.forward",
+        "forward between pairs of ports, with a cost per frame and faults if asked",
+        takes_eal=True,
+    ),
     "preview": _Command(
         "wirerate.cli.preview",
         "write the frames of a plan to a capture file, as they would be sent",

@@ -89,6 +89,10 @@ class Block:
         value: int = self._words[self._first + self._layout[name]["word"]]
         return value
 
+    def get(self, name: str) -> int:
+        """The word called name; 0 where this engine's blocks have none of that name."""
+        return self[name] if name in self._layout else 0
+
     def histogram(self, name: str) -> Histogram:
         """A copy of the histogram called name."""
         layout = self._layout[name]

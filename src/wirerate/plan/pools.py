@@ -37,10 +37,7 @@ def memory_octets(
     for entry in lcore_map.ports:
         if entry.rx:
             largest = frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo)
-            queues = max(len(entry.rx), len(entry.tx))
-            descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
-            each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
-            total += (settings.mbufs + descriptors) * each
+            total += rx_pool_octets(settings, max(len(entry.rx), len(entry.tx)), largest)
     held = {
         port.name: frames_held_max(port.location, settings.tx_descriptors) for port in plan.ports
     }
@@ -50,6 +47,13 @@ def memory_octets(
         total += octets + octets // _LISTS_SHARE
     rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
     return total + rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
+
+
+def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
+    """What a port's receive mbufs take for frames of ``largest`` [octets, with FCS]."""
+    descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
+    each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
+    return (settings.mbufs + descriptors) * each
 
 
 def _share_of_page(octets: int) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from wirerate.plan.compile import CompiledFlow
     from wirerate.plan.lcore_map import Direction
+    from wirerate.plan.location import Location
     from wirerate.plan.model import Flow, Plan
     from wirerate.plan.run_settings import RunSettings
 
@@ -222,19 +223,23 @@ def named_refusal(
         entry = lcore_map.ports[int(port[1])]
         if port[2] in {".rx_queues", ".tx_queues"}:
             text = f"{text} {entry.text}"
-        if _MEMIF_ALONE in text:
-            location = plan.ports[entry.port].location
-            text = (
-                f"{location}: nobody listens at {location.value}; start the other side first, or "
-                "use role=server"
-            )
-        text = f"{titles[entry.port]}: {text}"
+        text = port_refusal(text, titles[entry.port], plan.ports[entry.port].location)
     elif stream is not None:
         flow = plan.flows[int(stream[1])]
         text = f"{flow.path} ({flow.name}): {text}"
     else:
         return error
     return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
+
+
+def port_refusal(text: str, title: str, location: Location) -> str:
+    """The engine's refusal to open a port, with the port's title, and what DPDK hides."""
+    if _MEMIF_ALONE in text:
+        text = (
+            f"{location}: nobody listens at {location.value}; start the other side first, or "
+            "use role=server"
+        )
+    return f"{title}: {text}"
 
 
 def plan_ports(

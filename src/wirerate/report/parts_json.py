@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from wirerate.units import l1_bps, l2_bps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wirerate.trial.result import Percentiles, RunResult
-    from wirerate.trial.snapshot import Device, Port
+    from wirerate.trial.snapshot import Device, Port, Snapshot
     from wirerate.trial.verdict import Verdict
 
 
@@ -25,15 +27,19 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 
 def engine_document(result: RunResult) -> dict[str, Any]:
     """The engine and what it took."""
-    engine = result.session.about
+    return engine_facts(result.session.about, result.final)
+
+
+def engine_facts(engine: Mapping[str, Any], final: Snapshot) -> dict[str, Any]:
+    """The same of its `engine.info` and the last counts."""
     return {
         "version": engine["version"],
         "dpdk": engine["dpdk"],
         "transmit_link": engine["transmit"],
         "hugepages": engine["hugepages"],
-        "tsc_hz": result.final.tsc_hz,
-        "cpu_ns": result.final.cpu_ns,
-        "resident_max_octets": result.final.resident_max_octets,
+        "tsc_hz": final.tsc_hz,
+        "cpu_ns": final.cpu_ns,
+        "resident_max_octets": final.resident_max_octets,
     }
 
 

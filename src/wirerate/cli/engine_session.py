@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every command that runs an engine does around it: lcores, checks, start, signals, words.
+
+Called by `wirerate.cli.execute` for plans and by `wirerate.cli.forward_session` for forwarders.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from wirerate.engine.eal import eal_arguments
+from wirerate.engine.process import Engine
+from wirerate.engine.run_dir import lcores_in_use
+from wirerate.host.ports import check_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wirerate.engine.eal import Memory
+    from wirerate.plan.location import Location
+    from wirerate.plan.run_settings import RunSettings
+
+
+class Stoppable(Protocol):
+    """What a signal is to end."""
+
+    def stop(self) -> None:
+        """Ask for an early, orderly end; may be called from a signal handler."""
+
+
+def warn(text: str) -> None:
+    """Say something on standard error that does not keep the run from starting."""
+    print(f"wirerate: warning: {text}", file=sys.stderr)
+
+
+def idle_lcores(settings: RunSettings) -> Sequence[int]:
+    """The lcores to choose from: those on which no other run polls, where there are two or more."""
+    busy = lcores_in_use()
+    idle = [lcore for lcore in settings.lcores if lcore not in busy]
+    return idle if len(idle) > 1 else settings.lcores
+
+
+def warn_of_shared(lcores: Sequence[int]) -> None:
+    """Warn of lcores on which another run polls."""
+    shared = sorted(lcores_in_use().intersection(lcores))
+    if shared:
+        warn(f"another run polls on lcore {', '.join(str(lcore) for lcore in shared)} too")
+
+
+@contextmanager
+def open_engine(
+    settings: RunSettings,
+    ports: Sequence[tuple[str, Location, int]],
+    lcores: Sequence[int],
+    memory: Memory,
+) -> Iterator[Engine]:
+    """Check the ports (title, location, queues) as far as the host knows, and start an engine.
+
+    Raises PlanError, HostSetupError and EngineError.
+    """
+    for title, location, queues in ports:
+        check_port(title, location, queues)
+    locations = [location for _, location, _ in ports]
+    words = eal_arguments(locations, lcores, memory, settings.eal.passthrough)
+    if settings.verbose:
+        print("EAL arguments:", " ".join(words), file=sys.stderr)
+    with Engine(words, lcores, settings.eal.passthrough) as engine:
+        yield engine
+
+
+def tell_ports(
+    engine: Engine,
+    settings: RunSettings,
+    about: Mapping[str, Any],
+    opened: Sequence[tuple[str, Mapping[str, Any]]],
+) -> None:
+    """Links that are down, and with -v all there is to know; ``opened``: (title, PORT_INFO)."""
+    for title, info in opened:
+        if not info["link_up"]:
+            warn(f"{title} ({info['location']}): the link is down, or no peer has come yet")
+    if not settings.verbose:
+        return
+    print(
+        f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
+        f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, log {engine.log_path}",
+        file=sys.stderr,
+    )
+    for _, info in opened:
+        print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
+
+
+@contextmanager
+def stopping(what: Stoppable) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP end it in good order instead of this process.
+
+    Under nohup SIGHUP is ignored, and stays so.
+    """
+
+    def stop(_number: int, _frame: object) -> None:
+        what.stop()
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

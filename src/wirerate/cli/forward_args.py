@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options that `wirerate forward` and `wirerate reflect` share.
+
+Text in, checked settings out; what a device can do is checked by the engine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wirerate.cli.common_args import add_map, add_run, add_sizes, eal_request, run_settings, whole
+from wirerate.errors import PlanError
+from wirerate.plan.forward_program import default_mbufs
+from wirerate.plan.forward_settings import (
+    DELAY_MAX_NS,
+    SEED_MAX,
+    WORK_MAX_CYCLES,
+    WORK_MAX_NS,
+    Capture,
+    ForwardSettings,
+    HostAddress,
+    Impairments,
+    Rewrite,
+    Way,
+    Work,
+)
+from wirerate.plan.location import parse_location
+from wirerate.units import format_duration_ns, parse_ratio, parse_small_time_ns
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Collection, Sequence
+
+    from wirerate.plan.eal_args import EalRequest
+    from wirerate.plan.location import Location
+
+PORTS_MAX = 64
+QUEUES_MAX = 1024
+ADDRESSES_MAX = 1024
+CAPTURE_FRAMES_DEFAULT = 1_000_000
+CAPTURE_FRAMES_MAX = 1 << 24
+"""Limits of the engine (docs/design/0002-engine-interface.md and 0005-measurement.md)."""
+
+MAPS_HELP = """\
+lcore maps, LCORES.PORT, where PORT counts the locations from 0:
+  1.0              lcore 1 receives on port 0, and sends what it has received
+  [1-2].0          two lcores, and two queues: queue 0 for lcore 1, queue 1 for lcore 2
+  1.0/2.1          two maps in one -m
+  1:2.0            as for the other commands, lcore 2 transmits on port 0: refused unless it does
+"""
+
+IMPAIRMENTS_HELP = """\
+impairments:
+  --drop 0.1%      (or 0.001) of the frames are freed; --duplicate: they are sent twice in a row;
+                   --reorder: they are sent after three frames that came later
+  --delay 1ms      each frame leaves so long after it came; it needs mbufs meanwhile, see -M
+  --seed 7         the same seed, program and frames give the same impairments
+  --work 400       cycles of the TSC that the lcore spins for each frame; also 150ns, 1.5us
+"""
+
+_CYCLES = re.compile(r"([+-]?[0-9]+)\s*(?:cycles?)?", re.IGNORECASE)
+_PORT_PREFIX = re.compile(r"([0-9]{1,6})=")
+
+
+def add_impairments(group: argparse._ArgumentGroup) -> None:
+    """Options about what happens to frames on their way."""
+    add = group.add_argument
+    add("--work", type=parse_work, default=Work(), metavar="COST", help="what each frame costs")
+    for name, done in (
+        ("drop", "are freed"),
+        ("duplicate", "are sent twice"),
+        ("reorder", "are sent after three later ones"),
+    ):
+        add(
+            f"--{name}",
+            type=_ratio(f"--{name}"),
+            default=0.0,
+            metavar="RATIO",
+            help=f"so many of the frames {done}: 0.1%%, 0.001",
+        )
+    add(
+        "--delay",
+        type=_delay_ns,
+        default=0,
+        metavar="TIME",
+        dest="delay_ns",
+        help=f"let each frame wait so long, up to {format_duration_ns(DELAY_MAX_NS)}",
+    )
+    add(
+        "--seed",
+        type=whole("--seed", 0, SEED_MAX),
+        default=1,
+        metavar="N",
+        help="of drop, duplicate and reorder (default %(default)s)",
+    )
+
+
+def add_ports_and_run(parser: argparse.ArgumentParser) -> None:
+    """Options about ports, lcores, hosts, captures and the run."""
+    ports = parser.add_argument_group("ports and lcores")
+    add_map(ports)
+    ports.add_argument(
+        "-q",
+        "--queues",
+        type=whole("-q", 1, QUEUES_MAX),
+        metavar="N",
+        help="queues of each port that receives (default: one for each lcore of its map, else 1); "
+        "with fewer lcores, they take turns",
+    )
+    mbufs_default = "8192, and with --delay what it takes for 10 Mpps, up to 10ms of them"
+    add_sizes(ports, mbufs_default, "--burst")
+    parser.set_defaults(line_rate_bps=None)
+    hosts = parser.add_argument_group("answers and captures")
+    hosts.add_argument(
+        "--address",
+        action="append",
+        default=[],
+        metavar="[PORT=]ADDRESS",
+        dest="addresses",
+        help="answer ARP, neighbour solicitations and ping for this IPv4 or IPv6 address, by "
+        "default on port 0; repeatable",
+    )
+    hosts.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        metavar="[PORT=]FILE[,FILTER]",
+        dest="captures",
+        help="copy what a port (default 0) receives into a file, .pcap or else pcapng; FILTER as "
+        "tcpdump's; repeatable, once for each port",
+    )
+    hosts.add_argument(
+        "--capture-frames",
+        type=whole("--capture-frames", 1, CAPTURE_FRAMES_MAX),
+        default=CAPTURE_FRAMES_DEFAULT,
+        metavar="N",
+        help="frames that a capture holds at most, all of them in memory (default %(default)s)",
+    )
+    add_run(parser.add_argument_group("run and output"))
+
+
+def parse_work(text: str) -> Work:
+    """Read what a frame costs: ``400``, ``400cycles``, ``150ns``, ``1.5us``. Raises PlanError."""
+    match = _CYCLES.fullmatch(text.strip())
+    if match is None:
+        try:
+            return Work(time_ns=parse_small_time_ns(text, "--work", WORK_MAX_NS))
+        except PlanError as error:
+            raise PlanError(f"{error}; or cycles, 400 or 400cycles") from error
+    digits = match[1]
+    if digits.startswith("-") or len(digits) > 12 or int(digits) > WORK_MAX_CYCLES:
+        raise PlanError(f"--work {text!r}: not between 0 and {WORK_MAX_CYCLES:,} cycles")
+    return Work(cycles=int(digits))
+
+
+def _ratio(name: str) -> Callable[[str], float]:
+    return lambda text: parse_ratio(text, name)
+
+
+def _delay_ns(text: str) -> int:
+    return round(parse_small_time_ns(text, "--delay", DELAY_MAX_NS))
+
+
+def locations_of(args: argparse.Namespace, eal: EalRequest) -> tuple[Location, ...]:
+    """The ports, those before ``--`` first. Raises PlanError for none, too many, or one twice."""
+    locations = (*eal.locations, *map(parse_location, args.locations))
+    if not locations:
+        raise PlanError(f"no location; see 'wirerate {args.command} --help'")
+    if len(locations) > PORTS_MAX:
+        raise PlanError(f"{len(locations)} ports, but the engine opens at most {PORTS_MAX}")
+    for text, times in Counter(location.text for location in locations).items():
+        if times > 1:
+            raise PlanError(f"location {text!r} is given {times} times; a device is one port")
+    return locations
+
+
+def settings_from_args(
+    args: argparse.Namespace,
+    eal: EalRequest,
+    locations: Sequence[Location],
+    *,
+    ways: Sequence[Way],
+    rewrite: Rewrite,
+    usable_lcores: Collection[int] | None = None,
+) -> ForwardSettings:
+    """Check what the parser read; ``usable_lcores`` as for `run_settings`. Raises PlanError."""
+    mbufs_given = args.mbufs is not None
+    if not mbufs_given:
+        args.mbufs = default_mbufs(args.delay_ns)
+    return ForwardSettings(
+        **vars(run_settings(args, eal, len(locations), usable_lcores)),
+        command=args.command,
+        locations=tuple(locations),
+        ways=tuple(ways),
+        queues=args.queues,
+        rewrite=rewrite,
+        impairments=Impairments(
+            work=args.work,
+            drop=args.drop,
+            duplicate=args.duplicate,
+            reorder=args.reorder,
+            delay_ns=args.delay_ns,
+            seed=args.seed,
+        ),
+        addresses=_addresses(args.addresses, {way.source for way in ways}, len(locations)),
+        captures=_captures(args, {way.source for way in ways}, len(locations)),
+        mbufs_given=mbufs_given,
+    )
+
+
+def _port_and_rest(
+    option: str, text: str, receivers: Collection[int], ports: int
+) -> tuple[int, str]:
+    """Part ``1=REST``; without a port it is port 0."""
+    match = _PORT_PREFIX.match(text)
+    port, rest = (0, text) if match is None else (int(match[1]), text[match.end() :])
+    if port >= ports:
+        raise PlanError(f"{option} {text!r}: there is no port {port}; ports are 0-{ports - 1}")
+    if port not in receivers:
+        raise PlanError(f"{option} {text!r}: port {port} receives nothing here (--one-way)")
+    return port, rest
+
+
+def _addresses(
+    texts: Sequence[str], receivers: Collection[int], ports: int
+) -> tuple[HostAddress, ...]:
+    hosts = []
+    for text in texts:
+        port, rest = _port_and_rest("--address", text, receivers, ports)
+        try:
+            address = ipaddress.ip_interface(rest).ip
+        except ValueError as error:
+            raise PlanError(
+                f"--address {text!r}: {rest!r} is no IPv4 or IPv6 address; write 10.0.0.2, "
+                "fd00::2, or 1=10.0.0.2 for port 1"
+            ) from error
+        if address.is_multicast or address.is_unspecified or str(address) == "255.255.255.255":
+            raise PlanError(f"--address {text!r}: no host has this address; give that of a host")
+        hosts.append(HostAddress(port, address))
+    if len(hosts) > ADDRESSES_MAX:
+        raise PlanError(f"--address: {len(hosts):,} addresses, but at most {ADDRESSES_MAX:,}")
+    for host, times in Counter(hosts).items():
+        if times > 1:
+            raise PlanError(f"--address: port {host.port} has {host.address} {times} times")
+    return tuple(hosts)
+
+
+def _captures(
+    args: argparse.Namespace, receivers: Collection[int], ports: int
+) -> tuple[Capture, ...]:
+    captures = []
+    for text in args.captures:
+        port, rest = _port_and_rest("--capture", text, receivers, ports)
+        file, _, words = rest.partition(",")
+        if not file:
+            raise PlanError(f"--capture {text!r}: no file; write FILE or PORT=FILE,FILTER")
+        captures.append(Capture(port, str(Path.cwd() / file), words.strip(), args.capture_frames))
+    for what in ("port", "path"):
+        for value, times in Counter(getattr(capture, what) for capture in captures).items():
+            if times > 1:
+                raise PlanError(f"--capture: {what} {value} is given {times} times; once is enough")
+    return tuple(captures)
+
+
+def request_of(args: argparse.Namespace) -> tuple[EalRequest, tuple[Location, ...]]:
+    """EAL's options and the ports. Raises PlanError."""
+    eal = eal_request(args)
+    return eal, locations_of(args, eal)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run a forwarder, whichever command asked for it: set up, forward until the end, report."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from wirerate.cli.engine_session import (
+    idle_lcores,
+    open_engine,
+    stopping,
+    tell_ports,
+    warn,
+    warn_of_shared,
+)
+from wirerate.engine.eal import choose_memory
+from wirerate.errors import EngineRefusedError, ExitCode
+from wirerate.host.capture_files import check_capture_files
+from wirerate.host.numa import cpu_nodes, pci_node
+from wirerate.plan.forward_lanes import Lane, chosen_lanes, lcores_of, map_text, mapped_lanes
+from wirerate.plan.forward_program import (
+    forward_memory_octets,
+    forward_ports,
+    forward_program,
+    queues_of,
+)
+from wirerate.plan.model import Plan, PlanPort
+from wirerate.plan.program import port_name, port_refusal
+from wirerate.report import forward_json, forward_text
+from wirerate.report.screen import open_screen
+from wirerate.trial.forward_result import ForwardSession, forward_result
+from wirerate.trial.forward_trial import ForwardTrial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wirerate.engine.process import Engine
+    from wirerate.plan.forward_settings import ForwardSettings
+
+_NS_PER_S = 1_000_000_000
+
+
+def execute_forward(settings: ForwardSettings) -> int:
+    """Forward and report; 0 whenever it was done, 4 when the engine died.
+
+    Raises PlanError, HostSetupError and EngineError for what keeps it from starting.
+    """
+    _check_files(settings)
+    lanes = _lanes(settings)
+    lcores = lcores_of(lanes)
+    need = forward_memory_octets(settings, lanes)
+    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    if not settings.json:
+        print(forward_text.setup_text(settings, lanes, memory), flush=True)
+    ports = [
+        (_title(index), location, max(queues_of(lanes, index)))
+        for index, location in enumerate(settings.locations)
+    ]
+    with open_engine(settings, ports, lcores, memory) as engine:
+        return _forward(engine, settings, lanes)
+
+
+def _title(index: int) -> str:
+    return f"port {index}"
+
+
+def _check_files(settings: ForwardSettings) -> None:
+    """No port may write what another one reads."""
+    ports = tuple(
+        PlanPort(port_name(index), location, f"ports[{index}]")
+        for index, location in enumerate(settings.locations)
+    )
+    check_capture_files(Plan(ports, ()), [_title(index) for index in range(len(ports))])
+
+
+def _lanes(settings: ForwardSettings) -> tuple[Lane, ...]:
+    """The lanes of the user's map, or a choice; warns of lcores that are shared."""
+    if settings.lcore_map is not None:
+        lanes = mapped_lanes(settings, settings.lcore_map)
+    else:
+        nodes = [pci_node(location) for location in settings.locations]
+        lanes = chosen_lanes(settings, idle_lcores(settings), nodes, cpu_nodes())
+        lcores = lcores_of(lanes)
+        if settings.queues is not None and len(lcores) < settings.queues:
+            warn(f"{settings.queues} queues of a port take turns on {len(lcores)} lcores")
+    warn_of_shared(lcores_of(lanes))
+    return lanes
+
+
+def _forward(engine: Engine, settings: ForwardSettings, lanes: tuple[Lane, ...]) -> int:
+    about = engine.call("engine.info")
+    try:
+        opened = engine.call("ports.open", {"ports": forward_ports(settings, lanes)})["ports"]
+    except EngineRefusedError as error:
+        raise _named(error, settings, lanes) from error
+    named = [(_title(index), info) for index, info in enumerate(opened)]
+    tell_ports(engine, settings, about, named)
+    tsc_hz: int = about["tsc_hz"]
+    work_cycles = settings.impairments.work.in_cycles(tsc_hz)
+    session = ForwardSession(settings, lanes, tuple(opened), about, work_cycles)
+    counters = engine.load(forward_program(settings, lanes, opened, tsc_hz))
+    period_s = settings.period_ns / _NS_PER_S
+    trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s)
+    with stopping(trial):
+        _watch(trial, session)
+    return _report(trial, session)
+
+
+def _named(
+    error: EngineRefusedError, settings: ForwardSettings, lanes: Sequence[Lane]
+) -> EngineRefusedError:
+    """The engine's refusal of a port in the user's words."""
+    path = error.path or ""
+    port = re.match(r"ports\[(\d+)\](\.\w+)?", path)
+    if port is None:
+        return error
+    text = str(error).removeprefix(f"{path}: ")
+    if port[2] in {".rx_queues", ".tx_queues"}:
+        text = f"{text} {map_text(lanes)}"
+    index = int(port[1])
+    text = port_refusal(text, _title(index), settings.locations[index])
+    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
+
+
+def _watch(trial: ForwardTrial, session: ForwardSession) -> None:
+    """Show progress; a run shorter than a period shows its one block at the end."""
+    before = None
+    with open_screen(quiet=session.settings.json) as screen:
+        for now in trial.watch():
+            screen.show(forward_text.table(session, now, before))
+            before = now
+        if before is None:
+            screen.show(forward_text.table(session, trial.final, None))
+
+
+def _report(trial: ForwardTrial, session: ForwardSession) -> int:
+    result = forward_result(trial, session)
+    if session.settings.json:
+        document: dict[str, Any] = forward_json.document(result)
+        print(json.dumps(document, indent=2), flush=True)
+    else:
+        print(forward_text.summary(result), flush=True)
+    if trial.death is None:
+        return ExitCode.PASS
+    print(f"wirerate: error: {trial.death}", file=sys.stderr)
+    return ExitCode.ENGINE_DIED

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a forwarder did, and whether it was a fair partner: its verdict.
+
+A reason says that frames were lost here which nobody asked to be dropped, or were held up, so that
+whoever measured with this forwarder measured it, too. A note explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wirerate.plan.program import port_name
+from wirerate.trial.forward_snapshot import LaneCounts, add_up
+from wirerate.trial.verdict import Verdict
+from wirerate.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wirerate.plan.forward_lanes import Lane
+    from wirerate.plan.forward_settings import ForwardSettings, Way
+    from wirerate.trial.forward_snapshot import ForwardSnapshot
+    from wirerate.trial.forward_trial import ForwardTrial
+    from wirerate.trial.snapshot import Device, Worker
+
+AWAY_MAX_S = 0.010
+"""An lcore that was away for longer held frames up, or let them be lost [s]."""
+_GAP_NOTE_S = 0.001
+
+
+@dataclass(frozen=True)
+class ForwardSession:
+    """What a forwarder is to do, once its ports are open.
+
+    ``infos`` are the engine's PORT_INFOs in the order of the locations, ``about`` its `engine.info`
+    (docs/design/0002-engine-interface.md), ``work_cycles`` what each frame costs.
+    """
+
+    settings: ForwardSettings
+    lanes: tuple[Lane, ...]
+    infos: tuple[Mapping[str, Any], ...]
+    about: Mapping[str, Any]
+    work_cycles: int
+
+
+@dataclass(frozen=True)
+class LaneResult:
+    """One lane: what it is, what it did."""
+
+    lane: Lane
+    counts: LaneCounts
+
+
+@dataclass(frozen=True)
+class WayResult:
+    """One direction, over all its lanes.
+
+    ``busy`` is the share of its lcores' time that was spent with frames; ``seconds`` the time from
+    the first burst to the last, None where there were not two.
+    """
+
+    way: Way
+    lanes: tuple[LaneResult, ...]
+    counts: LaneCounts
+    seconds: float | None
+    busy: float
+
+
+@dataclass(frozen=True)
+class ForwardResult:
+    """All that is known at the end; ``seconds`` is how long it forwarded."""
+
+    session: ForwardSession
+    ways: tuple[WayResult, ...]
+    seconds: float
+    verdict: Verdict
+    final: ForwardSnapshot
+    captured: Mapping[str, int]
+
+    @property
+    def total(self) -> LaneCounts:
+        """Over all directions."""
+        return add_up(way.counts for way in self.ways)
+
+
+def way_title(way: Way) -> str:
+    """How messages call a direction."""
+    if way.target is None:
+        return f"port {way.source}"
+    if way.target == way.source:
+        return f"port {way.source} (back)"
+    return f"port {way.source} to {way.target}"
+
+
+def forward_result(trial: ForwardTrial, session: ForwardSession) -> ForwardResult:
+    """The result of a trial that has ended."""
+    final = trial.final
+    seconds = final.seconds_since(None)
+    lanes = [
+        LaneResult(lane, counts) for lane, counts in zip(session.lanes, final.lanes, strict=True)
+    ]
+    ways = tuple(_way_result(way, lanes, final, seconds) for way in session.settings.ways)
+    return ForwardResult(
+        session=session,
+        ways=ways,
+        seconds=seconds,
+        verdict=judge_forward(final, session, ways, trial.death),
+        final=final,
+        captured=trial.captured,
+    )
+
+
+def _way_result(
+    way: Way, lanes: Sequence[LaneResult], final: ForwardSnapshot, seconds: float
+) -> WayResult:
+    own = tuple(
+        one for one in lanes if (one.lane.source, one.lane.target) == (way.source, way.target)
+    )
+    counts = add_up(one.counts for one in own)
+    cycles = counts.last_tsc - counts.first_tsc
+    took_time = counts.rx_frames > 1 and cycles > 0
+    return WayResult(
+        way=way,
+        lanes=own,
+        counts=counts,
+        seconds=cycles / final.tsc_hz if took_time else None,
+        busy=busy_share(counts, own, seconds * final.tsc_hz),
+    )
+
+
+def busy_share(counts: LaneCounts, lanes: Sequence[LaneResult], cycles: float) -> float:
+    """Cycles spent with frames over all cycles of the lanes' lcores."""
+    lcores = {one.lane.lcore for one in lanes}
+    return counts.busy_cycles / (cycles * len(lcores))
+
+
+def judge_forward(
+    final: ForwardSnapshot, session: ForwardSession, ways: Sequence[WayResult], death: str | None
+) -> Verdict:
+    """Judge what a forwarder did."""
+    reasons: list[str] = []
+    notes: list[str] = []
+    if death is not None:
+        reasons.append(f"{death}: counted up to then, last frames may be missing")
+    for way in ways:
+        reasons += [f"{way_title(way.way)}: {reason}" for reason in _way_reasons(way.counts)]
+        notes += [f"{way_title(way.way)}: {note}" for note in _way_notes(way.counts)]
+    for index in range(len(session.settings.locations)):
+        name = port_name(index)
+        device = final.base.port(name).device
+        reasons += [f"port {index}: {reason}" for reason in _port_reasons(device)]
+        reasons += [f"port {index}: {reason}" for reason in _more_port_reasons(final, name)]
+        notes += [f"port {index}: {note}" for note in _port_notes(device)]
+        missed = final.capture_missed.get(name, 0)
+        if missed > 0:
+            notes.append(
+                f"port {index}: {format_count(missed)} frames found no room in the capture; raise "
+                "--capture-frames, or filter"
+            )
+    for worker in final.base.workers:
+        away = final.away_max_cycles[worker.lcore]
+        reasons += _worker_reasons(worker, away, final.tsc_hz)
+        notes += _worker_notes(worker, away, final.tsc_hz)
+    return Verdict(tuple(reasons), tuple(notes))
+
+
+def _way_reasons(counts: LaneCounts) -> Iterator[str]:
+    if counts.not_taken > 0:
+        yield (
+            f"{format_count(counts.not_taken)} frames were lost: the device to send on took none "
+            "for 10 ms"
+        )
+    if counts.overflowed > 0:
+        yield (
+            f"{format_count(counts.overflowed)} frames were lost: the delay line was full, or "
+            "there was no mbuf for a duplicate; raise -M, or lower the rate"
+        )
+
+
+def _way_notes(counts: LaneCounts) -> Iterator[str]:
+    if counts.rx_frames == 0:
+        yield "no frame came"
+    if counts.held > 0:
+        yield f"{format_count(counts.held)} frames were still delayed or held back at the end"
+
+
+def _port_reasons(device: Device) -> Iterator[str]:
+    if device.imissed > 0:
+        missed = format_count(device.imissed)
+        yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
+    if device.rx_nombuf > 0:
+        yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
+    if device.ierrors > 0:
+        yield f"{format_count(device.ierrors)} frames arrived damaged (ierr)"
+    if device.oerrors > 0:
+        yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
+
+
+def _more_port_reasons(final: ForwardSnapshot, name: str) -> Iterator[str]:
+    drops = final.socket_drops[name]
+    if drops > 0:
+        yield f"the kernel dropped {format_count(drops)} frames at the port's socket"
+    answers = final.answers.get(name)
+    if answers is not None and answers.not_taken + answers.overflowed > 0:
+        lost = format_count(answers.not_taken + answers.overflowed)
+        yield f"{lost} answers (ARP, neighbours, ping) could not be sent"
+
+
+def _port_notes(device: Device) -> Iterator[str]:
+    if device.link_changes > 0:
+        yield f"link changes: {device.link_changes}; a peer left or came again"
+    elif not device.link_up:
+        yield "the link is down: no peer has come"
+
+
+def _worker_reasons(worker: Worker, away: int, hz: int) -> Iterator[str]:
+    if away > AWAY_MAX_S * hz:
+        yield (
+            f"lcore {worker.lcore} was taken away for {1000 * away / hz:.1f} ms at a time: isolate "
+            "its CPU (wirerate doctor)"
+        )
+
+
+def _worker_notes(worker: Worker, away: int, hz: int) -> Iterator[str]:
+    longest = worker.stall_max_cycles / hz
+    if away <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
+        yield (
+            f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over 0.1 ms, "
+            f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
+        )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forwarders made up for tests that need no engine: settings from words, counts, results."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from support.made_up import ENGINE, HZ, START, snapshot
+from support.made_up import port as made_port
+from wirerate.cli.main import parse
+from wirerate.plan.forward_lanes import mapped_lanes
+from wirerate.trial.forward_result import ForwardSession, forward_result
+from wirerate.trial.forward_snapshot import Answers, ForwardSnapshot, LaneCounts
+
+if TYPE_CHECKING:
+    from wirerate.plan.forward_lanes import Lane
+    from wirerate.plan.forward_settings import ForwardSettings
+    from wirerate.trial.forward_result import ForwardResult
+
+LCORES = range(16)
+
+
+class EndedTrial:
+    """What a trial has left when it has ended."""
+
+    def __init__(self, final: ForwardSnapshot, death: str | None = None) -> None:
+        self.final = final
+        self.captured: dict[str, int] = {}
+        self.death = death
+
+
+def settings_of(*words: str) -> ForwardSettings:
+    """The settings of a command line; its first word is the command."""
+    args = parse(words)
+    module = importlib.import_module(f"wirerate.cli.{words[0]}")
+    settings: ForwardSettings = module.settings_of(args, LCORES)
+    return settings
+
+
+def counts(frames: int = 1000, **other: int) -> LaneCounts:
+    """A lane that has forwarded frames of 64 octets for a second, half of the time busy."""
+    made: dict[str, int] = {
+        "rx_frames": frames,
+        "rx_octets": 64 * frames,
+        "tx_frames": frames,
+        "tx_octets": 64 * frames,
+        "busy_cycles": HZ // 2,
+        "first_tsc": START,
+        "last_tsc": START + HZ,
+    }
+    return LaneCounts(**made | other)
+
+
+def lanes_of(settings: ForwardSettings) -> tuple[Lane, ...]:
+    """The lanes of its map, which it must have."""
+    assert settings.lcore_map is not None
+    return mapped_lanes(settings, settings.lcore_map)
+
+
+def session_of(settings: ForwardSettings) -> ForwardSession:
+    """Its ports are open; the settings must have a map."""
+    lanes = lanes_of(settings)
+    info = {"driver": "net_memif", "mac": "02:00:00:00:00:99", "link_up": True}
+    return ForwardSession(settings, lanes, (info,) * len(settings.locations), ENGINE, 0)
+
+
+def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any) -> ForwardSnapshot:
+    """A look at a forwarder so long after its start; ``device`` is that of port 0."""
+    device = other.pop("device", {})
+    made = [made_port(name=f"p{at}", **(device if at == 0 else {})) for at in range(ports)]
+    words: dict[str, Any] = {
+        "base": snapshot(*made, seconds=seconds),
+        "start_tsc": START,
+        "lanes": lanes,
+        "answers": {},
+        "away_max_cycles": {1: 0},
+        "socket_drops": {f"p{at}": 0 for at in range(ports)},
+        "capture_missed": {},
+    }
+    return ForwardSnapshot(**words | other)
+
+
+def result_of(
+    session: ForwardSession, final: ForwardSnapshot, death: str | None = None
+) -> ForwardResult:
+    """The result of a trial that ended with those counts."""
+    return forward_result(EndedTrial(final, death), session)  # type: ignore[arg-type]
+
+
+ANSWERED = Answers(frames=6, arp=1, neighbors=2, echoes=3, not_taken=0, overflowed=0)
