@@ -133,7 +133,7 @@ def fake(kind, **given):
 
 def tiny_result():
     """One port that sent and received a frame, paced."""
-    histogram = Histogram((0, 1, 0), 5)
+    histogram = Histogram.of_words((0, 1, 0), 5)
     tx = fake(TxQueue, stream="s0", burst_cycles=histogram, lateness_cycles=histogram)
     port = Port("p0", (fake(RxQueue, frames=2, last_tsc=2),), (tx,), fake(Device))
     final = fake(Snapshot, ports=(port,), workers=())

@@ -28,7 +28,11 @@ _DESCRIPTORS_DEFAULT = 1024
 def memory_octets(
     plan: Plan, settings: RunSettings, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]
 ) -> int:
-    """What the mbufs of all ports take on ordinary pages, the most that it can be [octets]."""
+    """What the mbufs of all ports take on ordinary pages, the most that it can be [octets].
+
+    A warm-up has frames of its own: those of a program that was unloaded stay allocated.
+    """
+    programs = 2 if settings.warm_up_ns else 1
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:
@@ -40,7 +44,7 @@ def memory_octets(
             total += (settings.mbufs + descriptors) * each
     for flow, queues in zip(flows, queues_of(plan, lcore_map, flows), strict=True):
         octets = flow_memory_octets(flow, queues, settings.burst)
-        total += octets + octets // _LISTS_SHARE
+        total += programs * (octets + octets // _LISTS_SHARE)
     return total
 
 

@@ -39,7 +39,7 @@ class PortPlan:
     """What one open port is to do.
 
     ``index`` is its place in the plan, ``name`` the engine's name, ``title`` what messages call it.
-    ``line_rate_bps`` None = no line.
+    ``line_rate_bps`` None = no line. ``rx_descriptors`` of each Rx queue, 0 = not known.
     """
 
     index: int
@@ -49,6 +49,7 @@ class PortPlan:
     rx_lcores: tuple[int, ...]
     tx_lcores: tuple[int, ...]
     line_rate_bps: int | None
+    rx_descriptors: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,9 @@ class FlowPlan:
     place of its port in the plan. ``intended_fps`` is the mean over bursts and the gaps between
     them; None = as fast as the device takes frames, or ``traced``: at a trace's own times.
     ``frames``, ``duration_ns`` None = no such end; ``burst_frames`` 1 = evenly spaced.
-    ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it.
+    ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it. ``measured``: its
+    frames are stamped, and found again; ``rx_ports`` are the places in the plan of the ports that
+    are to receive it.
     """
 
     index: int
@@ -75,6 +78,8 @@ class FlowPlan:
     burst_frames: int = 1
     traced: bool = False
     expected: bool = True
+    measured: bool = False
+    rx_ports: tuple[int, ...] = ()
 
     @property
     def unpaced(self) -> bool:
@@ -255,6 +260,7 @@ def plan_ports(
                 rx_lcores=entry.rx,
                 tx_lcores=entry.tx,
                 line_rate_bps=settings.line_rate_bps or linked or port.speed_bps,
+                rx_descriptors=info["rx_descriptors"],
             )
         )
     return tuple(plans)
