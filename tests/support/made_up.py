@@ -20,6 +20,7 @@ from wirerate.trial.snapshot import (
     Device,
     FlowQueue,
     Port,
+    Replies,
     RxQueue,
     Snapshot,
     TxQueue,
@@ -55,6 +56,7 @@ ENVIRONMENT = {
     "command": ["wirerate", "run", "plan.yaml"],
     "started": "2026-01-02T03:04:05.678+00:00",
 }
+REPLIES = Replies(1, 3, 3 * FRAME, 1, 1, 1, 0, 0, 100)
 ENGINE = {"version": "0.1.0", "dpdk": "DPDK 22.11", "transmit": "static", "hugepages": False}
 
 

@@ -180,10 +180,7 @@ def add_latency(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--floor",
-        type=floor_ns,
-        default=0.0,
         metavar="TIME|JSON",
-        dest="floor_ns",
         help="take so much off all latencies: a time, or the least latency in a result of --json "
         "(default: nothing)",
     )
@@ -231,7 +228,7 @@ def run_settings(
         settle_ns=args.settle_ns,
         warm_up_ns=args.warm_up_ns,
         histogram=args.histogram,
-        floor_ns=args.floor_ns,
+        floor_ns=0.0 if args.floor is None else floor_ns(args.floor),
     )
 
 
@@ -286,8 +283,10 @@ def _trial_words(args: argparse.Namespace) -> list[str]:
         words += ["--warm-up", f"{args.warm_up_ns / 1000:.17g}us"]
     if args.settle_ns != SETTLE_DEFAULT_NS:
         words += ["--settle", f"{args.settle_ns / 1000:.17g}us"]
-    if args.floor_ns:
-        words += ["--floor", f"{args.floor_ns:.17g}ns"]
+    if args.histogram is not None:
+        words += ["--histogram", str(args.histogram)]
+    if args.floor is not None:
+        words += ["--floor", args.floor]
     return words
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of the options about latencies: a floor to take off, a file for histograms."""
+"""Readers of the options about latencies: a floor to take off, a file for histograms.
+
+A result that is to be the floor is opened here, when the settings are made.
+"""
 
 from __future__ import annotations
 
