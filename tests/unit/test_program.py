@@ -304,6 +304,9 @@ def test_memory_grows_with_queues_and_sizes():
     assert 0 < one < four < 5 * one
     received = memory_octets(plan, SETTINGS, lcore_map("1:2.0"), flows)
     assert received > one + SETTINGS.mbufs * 2048
+    warm = replace(SETTINGS, warm_up_ns=1)
+    assert memory_octets(plan, warm, lcore_map(":1.0"), flows) == 2 * one
+    assert memory_octets(plan, warm, lcore_map("1:2.0"), flows) == received + one
     jumbo = replace(SETTINGS, jumbo=True)
     assert memory_octets(plan, jumbo, lcore_map("1:2.0"), flows) > 2 * received
 

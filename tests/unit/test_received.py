@@ -34,9 +34,9 @@ def back_of(*queues, sent=1000, hz=HZ, floor_ns=0.0, elsewhere=(), **planned):
         port((tx_queue(frames=sent),), flows=elsewhere),
         port(rx=(rx_queue(),), name="p1", flows=queues),
     )
-    asked = {"measured": True, "rx_ports": (1,)} | planned
+    asked = replace(flow(measured=True, rx_ports=(1,)), **planned)
     look = snapshot(*ports, tsc_hz=hz)
-    return flow_results(look, [flow(**asked)], floor_ns)[0].received
+    return flow_results(look, [asked], floor_ns)[0].received
 
 
 def test_an_unmeasured_flow_has_nothing_to_tell():
@@ -82,6 +82,8 @@ def test_flows_are_told_apart():
     look = snapshot(port((tx_queue(frames=2),), flows=(flow_queue(5), flow_queue(9, stream="s1"))))
     plans = [flow(index, measured=True, rx_ports=(0,)) for index in range(2)]
     first, second = (each.received for each in flow_results(look, plans))
+    assert first is not None
+    assert second is not None
     assert (first.frames, first.lost, first.latency.mean) == (1, 1, 5)
     assert (second.sent, second.frames, second.latency.mean) == (0, 1, 9)
 
@@ -128,6 +130,7 @@ def measured_pair():
 def test_the_total_is_of_all_measured_flows():
     look, plans = measured_pair()
     total = total_received(look, flow_results(look, plans))
+    assert total is not None
     assert (total.sent, total.frames, total.lost, total.loss_ratio) == (30, 5, 25, 25 / 30)
     assert (total.first_s, total.last_s, total.latency.p50, total.latency.count) == (0, 2, 3, 5)
     assert total_received(look, flow_results(look, plans[2:])) is None
@@ -226,6 +229,12 @@ def test_loss_while_a_full_ring_was_not_emptied_may_be_ours(away_ms, sent, lcore
     told = [reason for reason in reasons if "Rx queue 0 of port 0 is full after 3.41 ms" in reason]
     assert bool(told) == doubtful
     assert len(reasons) == len(told)
+
+
+def test_unmeasured_trials_have_unsent_frames_to_tell():
+    look, plans = trial(*FEW, workers=(worker(3, away_max_cycles=200 * 10**6),))
+    assert not judged(look, plans).valid
+    assert judged(look, [replace(plans[0], measured=False)]).valid
 
 
 def test_the_link_of_a_receiver_counts_where_a_flow_is_measured():

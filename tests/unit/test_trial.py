@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -73,9 +74,14 @@ def looks(monkeypatch):
     return taken
 
 
+def trial_of(counters, engine=None, duration_ns=10 * MS, **other):
+    driven: Any = engine or Engine()
+    return Trial(driven, counters, duration_ns, 1.0, **other)
+
+
 def settled(counters, *, measured=True, settle_ms=500, engine=None):
     """The trial after its end, and how long it settled [ms]."""
-    made = Trial(engine or Engine(), counters, None, 1.0, settle_ms * MS, measured=measured)
+    made = trial_of(counters, engine, None, settle_ns=settle_ms * MS, measured=measured)
     list(made.watch())
     return made, counters.elapsed_ms()
 
@@ -130,18 +136,18 @@ def test_a_dead_engine_ends_it():
 
 def test_a_warm_up_is_a_whole_trial():
     engine = Engine()
-    warm_up(Trial(engine, Counters(sent=1), 10 * MS, 1.0))
+    warm_up(trial_of(Counters(sent=1), engine))
     assert engine.calls == ["traffic.start", "traffic.stop", "program.unload"]
 
 
 def test_a_warm_up_that_was_stopped_stops_all():
-    made = Trial(Engine(), Counters(sent=1), 10 * MS, 1.0)
+    made = trial_of(Counters(sent=1))
     made.stop()
     with pytest.raises(KeyboardInterrupt):
         warm_up(made)
 
 
 def test_an_engine_that_dies_in_the_warm_up_is_an_error():
-    dying = Trial(Engine(dead=True), Counters(sent=2, received=1), 10 * MS, 1.0)
+    dying = trial_of(Counters(sent=2, received=1), Engine(dead=True))
     with pytest.raises(EngineDiedError, match="was killed"):
         warm_up(dying)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from wirerate.trial.snapshot import Port, RxQueue, Snapshot, Worker
 
 PREEMPTED_S = 0.010
-"""A worker that was away for longer makes every result doubtful [s]: what was due meanwhile is
-unsent (worker.h, TX_WINDOW_NS), and receive rings are full."""
+"""A worker that was away for longer makes every measured flow doubtful [s].
+
+What was due meanwhile is unsent (worker.h, TX_WINDOW_NS), and receive rings are full."""
 
 
 def awaited_ports(flows: Sequence[FlowResult]) -> frozenset[int]:
@@ -43,7 +44,12 @@ def flow_reasons(flow: FlowResult) -> Iterator[str]:
 def preempted_reasons(
     snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult]
 ) -> Iterator[str]:
-    """Workers that the kernel took away for too long, for anybody or for a flow with loss."""
+    """Workers that the kernel took away for too long, for any measured flow or for one with loss.
+
+    Of what is not measured, frames that were due and not sent tell enough.
+    """
+    if not any(flow.received is not None for flow in flows):
+        return
     for worker in snapshot.workers:
         away_s = worker.away_max_cycles / snapshot.tsc_hz
         if away_s > PREEMPTED_S:
