@@ -56,7 +56,7 @@ def measure(run):
 
 def only_for_want_of_cpu(document):
     """On a busy machine frames go unsent, or late, and lcores are taken away; no more is wrong."""
-    wanting = ("load not offered", "schedule not kept", "was taken away")
+    wanting = ("load not offered", "offered load", "schedule not kept", "was taken away")
     return all(any(part in reason for part in wanting) for reason in document["verdict"]["reasons"])
 
 
