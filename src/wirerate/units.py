@@ -231,8 +231,9 @@ def parse_line_rate(text: str) -> int:
     return round(value)
 
 
-_DURATION = re.compile(_NUMBER + r"(?P<unit>us|ms|s|sec|m|min|h|)", re.IGNORECASE)
+_DURATION = re.compile(_NUMBER + r"(?P<unit>ns|us|ms|s|sec|m|min|h|)", re.IGNORECASE)
 _DURATION_NS = {
+    "ns": 1,
     "us": 10**3,
     "ms": 10**6,
     "s": _NS_PER_S,

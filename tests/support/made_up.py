@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.counters import Histogram
@@ -13,9 +14,18 @@ from wirerate.plan.location import parse_location
 from wirerate.plan.model import Duration, Flow, Payload, Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.trial.cpu import CpuUse
-from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
-from wirerate.trial.snapshot import Device, Port, RxQueue, Snapshot, TxQueue, Worker
+from wirerate.trial.snapshot import (
+    Device,
+    FlowQueue,
+    Port,
+    Replies,
+    RxQueue,
+    Snapshot,
+    TxQueue,
+    Worker,
+)
 from wirerate.trial.verdict import Ending, judge
 from wirerate.units import Rate, RateKind
 
@@ -30,6 +40,23 @@ HZ = 1_000_000_000
 START = 5 * HZ
 SUB_BITS = 5
 FRAME = 64
+ENVIRONMENT = {
+    "cpu": "A CPU",
+    "cpus": 2,
+    "numa_nodes": 1,
+    "kernel": "6.1.0",
+    "os": "An OS",
+    "hypervisor": True,
+    "governor": None,
+    "isolated_cpus": [],
+    "hugepages": [{"node": 0, "size_octets": 2 << 20, "pages": 8, "free_pages": 8}],
+    "wirerate": "0.1.0",
+    "dpdk": "DPDK 22.11",
+    "python": "3.11.2",
+    "command": ["wirerate", "run", "plan.yaml"],
+    "started": "2026-01-02T03:04:05.678+00:00",
+}
+REPLIES = Replies(1, 3, 3 * FRAME, 1, 1, 1, 0, 0, 100)
 ENGINE = {"version": "0.1.0", "dpdk": "DPDK 22.11", "transmit": "static", "hugepages": False}
 
 
@@ -38,7 +65,7 @@ def histogram(*values: int, sub_bits: int = SUB_BITS) -> Histogram:
     counts = [0] * (bucket_of(max(values, default=0), sub_bits) + 2)
     for value in values:
         counts[bucket_of(value, sub_bits)] += 1
-    return Histogram(tuple(counts), sub_bits)
+    return Histogram.of_words(counts, sub_bits)
 
 
 def bucket_of(value: int, sub_bits: int) -> int:
@@ -82,12 +109,56 @@ def rx_queue(queue: int = 0, *, frames: int = 1000, **other: Any) -> RxQueue:
         first_frames=0,
         first_tsc=START,
         last_tsc=START + HZ,
+        foreign_frames=0,
+        strange_frames=0,
+        damaged_frames=0,
+    )
+    return replace(made, **other)
+
+
+def flow_queue(*latencies: int, stream: str = "s0", **other: Any) -> FlowQueue:
+    """A queue that has received a frame of each latency [cycles], one after the other in 1 s."""
+    made = FlowQueue(
+        queue=0,
+        lcore=1,
+        stream=stream,
+        frames=len(latencies),
+        octets=len(latencies) * FRAME,
+        duplicates=0,
+        reordered=0,
+        too_late=0,
+        first_tsc=START,
+        last_tsc=START + HZ,
+        latency_count=len(latencies),
+        latency_min_cycles=min(latencies, default=0),
+        latency_max_cycles=max(latencies, default=0),
+        latency_sum_cycles=sum(latencies),
+        ipdv_sum_cycles=sum(abs(a - b) for a, b in pairwise(latencies)),
+        latency_cycles=histogram(*latencies, sub_bits=10),
+    )
+    return replace(made, **other)
+
+
+def worker(lcore: int = 1, **other: Any) -> Worker:
+    """A worker that was never away."""
+    made = Worker(
+        lcore=lcore,
+        now_tsc=START + HZ,
+        stalls=0,
+        stall_max_cycles=0,
+        away_cycles=0,
+        away_max_cycles=0,
+        stopped=True,
     )
     return replace(made, **other)
 
 
 def port(
-    tx: tuple[TxQueue, ...] = (), rx: tuple[RxQueue, ...] = (), name: str = "p0", **device: Any
+    tx: tuple[TxQueue, ...] = (),
+    rx: tuple[RxQueue, ...] = (),
+    name: str = "p0",
+    flows: tuple[FlowQueue, ...] = (),
+    **device: Any,
 ) -> Port:
     """A port whose device agrees with the queues, except for what is given."""
     own = Device(
@@ -99,11 +170,12 @@ def port(
         ierrors=0,
         oerrors=0,
         rx_nombuf=0,
+        socket_drops=0,
         link_up=True,
         link_changes=0,
         resets=0,
     )
-    return Port(name, rx, tx, replace(own, **device))
+    return Port(name, rx, tx, replace(own, **device), flows)
 
 
 def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
@@ -117,8 +189,10 @@ def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
         stop_tsc=end,
         cpu_ns=2 * HZ,
         resident_max_octets=20 << 20,
+        clock_error_ns=0,
+        time_jump_ns=0,
         ports=ports,
-        workers=(Worker(1, end, 0, 0, stopped=True),),
+        workers=(worker(now_tsc=end),),
     )
     return replace(made, **other)
 
@@ -134,6 +208,7 @@ def plan(of: Port, line_rate_bps: int | None = None) -> PortPlan:
         rx_lcores=tuple(dict.fromkeys(queue.lcore for queue in of.rx)),
         tx_lcores=tuple(dict.fromkeys(queue.lcore for queue in of.tx)),
         line_rate_bps=line_rate_bps,
+        rx_descriptors=1024,
     )
 
 
@@ -197,10 +272,13 @@ def session(
 
 def result(of: Session, look: Snapshot, ending: Ending | None = None, **other: Any) -> RunResult:
     """What a run came to that ended with a look at the counters."""
-    flows = flow_results(look, of.flows)
+    floor_ns = of.settings.floor_ns
+    flows = flow_results(look, of.flows, floor_ns)
     ports = port_results(look, of.ports, of.flows)
     verdict = judge(look, flows, ports, ending or Ending(), of.notes)
-    return replace(RunResult(of, flows, ports, verdict, look, CpuUse(None, ())), **other)
+    total = total_received(look, flows, floor_ns)
+    made = RunResult(of, flows, ports, verdict, look, CpuUse(None, ()), total, ENVIRONMENT)
+    return replace(made, **other)
 
 
 def info(**other: Any) -> dict[str, Any]:
@@ -212,6 +290,9 @@ def info(**other: Any) -> dict[str, Any]:
         "link_speed_bps": None,
         "full_duplex": True,
         "autoneg": False,
+        "socket": -1,
+        "firmware": "",
+        "rx_clock": "tsc",
         "rx_descriptors": 1024,
         "tx_descriptors": 1024,
     }

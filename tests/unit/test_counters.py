@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from support.made_up import HZ, histogram, segment
@@ -37,7 +39,7 @@ def test_a_segment_is_read_by_its_own_description(tmp_path):
     [queue] = counters.of_kind("tx")
     assert queue.labels == {"port": "p0", "queue": 1}
     assert queue["frames"] == 2**64 - 1
-    assert queue.histogram("cycles") == Histogram((1, 2, 3, 4, 5, 6), 1)
+    assert queue.histogram("cycles") == Histogram.of_words((1, 2, 3, 4, 5, 6), 1)
     assert counters.of_kind("rx") == ()
     with pytest.raises(KeyError):
         queue["nothing"]
@@ -77,7 +79,7 @@ def test_small_values_are_exact():
 
 
 def test_an_empty_histogram_has_no_percentile():
-    assert Histogram((0, 0, 0), 5).percentile(50) is None
+    assert Histogram.of_words((0, 0, 0), 5).percentile(50) is None
 
 
 def test_of_a_large_value_the_middle_of_its_bucket_is_told():
@@ -86,7 +88,36 @@ def test_of_a_large_value_the_middle_of_its_bucket_is_told():
 
 
 def test_differences_and_sums():
-    before, after = Histogram((1, 2, 3), 5), Histogram((1, 4, 9), 5)
-    assert after.minus(before) == Histogram((0, 2, 6), 5)
-    assert merge([before, after]) == Histogram((2, 6, 12), 5)
+    before, after = Histogram.of_words((1, 2, 3), 5), Histogram.of_words((1, 4, 9), 5)
+    assert after.minus(before) == Histogram([1, 2], [2, 6], 5)
+    assert merge([before, after]) == Histogram.of_words((2, 6, 12), 5)
     assert merge([before]) == before
+
+
+def test_empty_buckets_take_no_room():
+    words = [0] * 30_000
+    words[7], words[8], words[29_999] = 1, 2, 3
+    octets = struct.pack("=30000Q", *words)
+    counted = Histogram.of_octets(octets, 10)
+    assert counted == Histogram([7, 8, 29_999], [1, 2, 3], 10) == Histogram.of_words(words, 10)
+    assert merge([counted, Histogram([], [], 10)]) == counted
+    assert Histogram.of_octets(octets[8 * 8 :], 10, 8) == Histogram([8, 29_999], [2, 3], 10)
+
+
+def test_only_what_can_have_been_counted_is_read(tmp_path):
+    segment(tmp_path / "counters-1", BLOCKS, WORDS)
+    [queue] = Counters(tmp_path / "counters-1").of_kind("tx")
+    # Of one sub-bit, 4 and 5 share bucket 4; what is too large is in the last one, 5.
+    assert queue.histogram("cycles", 2, 5) == Histogram([2, 3, 4], [3, 4, 5], 1)
+    assert queue.histogram("cycles", 3, 1000) == Histogram([3, 4, 5], [4, 5, 6], 1)
+
+
+def test_a_word_that_is_not_there_has_a_default(tmp_path):
+    segment(tmp_path / "counters-1", BLOCKS, WORDS)
+    engine = Counters(tmp_path / "counters-1").engine
+    assert (engine.get("start_tsc"), engine.get("away"), engine.get("away", 3)) == (8, 0, 3)
+
+
+@pytest.mark.parametrize(("percent", "rank"), [(99.9, 999), (99.99, 1000), (0.1, 1), (50, 500)])
+def test_percentages_are_exact(percent, rank):
+    assert Histogram(range(1, 1001), [1] * 1000, 10).percentile(percent) == rank

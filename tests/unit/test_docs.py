@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
+from support.made_up import ENVIRONMENT
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
@@ -20,9 +21,17 @@ from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
 from wirerate.report import forward_json, perf_json, replay_view, run_json
 from wirerate.trial.cpu import CpuUse
-from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
-from wirerate.trial.snapshot import Device, Port, RxQueue, Snapshot, TxQueue
+from wirerate.trial.snapshot import (
+    Device,
+    FlowQueue,
+    Port,
+    Replies,
+    RxQueue,
+    Snapshot,
+    TxQueue,
+)
 from wirerate.trial.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,25 +143,30 @@ def fake(kind, **given):
 
 def tiny_result():
     """One port that sent and received a frame, paced."""
-    histogram = Histogram((0, 1, 0), 5)
+    histogram = Histogram.of_words((0, 1, 0), 5)
     tx = fake(TxQueue, stream="s0", burst_cycles=histogram, lateness_cycles=histogram)
-    port = Port("p0", (fake(RxQueue, frames=2, last_tsc=2),), (tx,), fake(Device))
+    rx = fake(RxQueue, frames=2, last_tsc=2)
+    back = fake(FlowQueue, stream="s0", latency_cycles=histogram)
+    port = Port("p0", (rx,), (tx,), fake(Device), (back,), fake(Replies))
     final = fake(Snapshot, ports=(port,), workers=())
     plan = fake(PortPlan, index=0, name="p0", rx_lcores=(1,), tx_lcores=(1,))
-    flow = fake(FlowPlan, name="s0", port=0, intended_fps=1.0)
+    flow = fake(FlowPlan, name="s0", port=0, intended_fps=1.0, measured=True, rx_ports=(0,))
     info = {"driver": "net_ring", "mac": "02:57:52:00:00:00"}
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
     session = fake(
         Session, plan=whole, ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
     )
+    flows = flow_results(final, [flow])
     return RunResult(
         session,
-        flow_results(final, [flow]),
+        flows,
         port_results(final, [plan], [flow]),
         Verdict(("a reason",), ("a note",)),
         final,
         CpuUse(1.0, ((1, 1.0),)),
+        total_received(final, flows),
+        ENVIRONMENT,
     )
 
 
@@ -202,7 +216,7 @@ SCHEMAS = {
     "forward": forward_json.SCHEMA,
 }
 WHOLE = {
-    "replay": ("ports[].device", "total.lcores_busy"),
+    "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("ports[].device",),
 }
 """Objects that a page describes as one."""
@@ -210,7 +224,7 @@ WHOLE = {
 
 def as_described(path, whole):
     """The object that is described in place of the leaf, or the leaf."""
-    return next((name for name in whole if path.startswith(f"{name}.")), path)
+    return next((name for name in whole if path.startswith((f"{name}.", f"{name}["))), path)
 
 
 @pytest.mark.parametrize("command", SCHEMAS)

@@ -254,14 +254,14 @@ def test_ports_for_the_engine():
 def test_whose_line_rate_counts(given, link, asked, line):
     plan = Plan((port(0, speed_bps=asked),), ())
     settings = replace(SETTINGS, line_rate_bps=given)
-    infos = [{"link_speed_bps": link}]
+    infos = [{"link_speed_bps": link, "rx_descriptors": 512}]
     [found] = plan_ports(plan, settings, lcore_map("1.0"), infos, ["port 0"])
     assert (found.line_rate_bps, found.title, found.name) == (line, "port 0", "p0")
 
 
 def test_a_link_of_another_speed_than_planned():
     plan = Plan((port(0, speed_bps=10**11),), ())
-    infos = [{"link_speed_bps": 25 * 10**9}]
+    infos = [{"link_speed_bps": 25 * 10**9, "rx_descriptors": 512}]
     with pytest.raises(PlanError, match=r"ports\[0\]: .*100 Gbit/s.*has 25 Gbit/s"):
         plan_ports(plan, SETTINGS, lcore_map("1.0"), infos, ["port 0"])
 
@@ -316,6 +316,9 @@ def test_memory_grows_with_queues_and_sizes():
     assert 0 < one < four < 5 * one
     received = memory_octets(plan, SETTINGS, lcore_map("1:2.0"), flows)
     assert received > one + SETTINGS.mbufs * 2048
+    warm = replace(SETTINGS, warm_up_ns=1)
+    assert memory_octets(plan, warm, lcore_map(":1.0"), flows) == 2 * one
+    assert memory_octets(plan, warm, lcore_map("1:2.0"), flows) == received + one
     jumbo = replace(SETTINGS, jumbo=True)
     assert memory_octets(plan, jumbo, lcore_map("1:2.0"), flows) > 2 * received
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.made_up import ENVIRONMENT
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import parse_location
 from wirerate.plan.replay_document import TraceFacts
@@ -222,7 +223,12 @@ def result(*ports, share=0.087):
     session = SimpleNamespace(about=about, infos={p.plan.name: info for p in ports}, plan=plan)
     cpu = CpuUse(share, ((1, 0.25),))
     return SimpleNamespace(
-        session=session, ports=ports, final=final, cpu=cpu, verdict=Verdict(("why",), ("so",))
+        session=session,
+        ports=ports,
+        final=final,
+        cpu=cpu,
+        verdict=Verdict(("why",), ("so",)),
+        environment=ENVIRONMENT,
     )
 
 
@@ -312,7 +318,7 @@ def test_document():
 
 def leaves(value, path=""):
     """The paths of all values; a device's counters, and objects with keys of their own, are one."""
-    if isinstance(value, dict) and not path.endswith((".device", ".lcores_busy")):
+    if isinstance(value, dict) and not path.endswith((".device", ".lcores_busy", "environment")):
         for key, inner in value.items():
             yield from leaves(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value and isinstance(value[0], dict):

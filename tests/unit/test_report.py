@@ -303,7 +303,7 @@ def test_the_summary_of_very_many_flows_ends():
     text = run_summary(flows_on_one_queue(60, unsent=[59]))
     assert text.count("octets per frame") == run_text.SUMMARY_FLOWS
     assert "flow f59: 64 octets" in text
-    assert "and 10 more flows with fewer unsent frames: --json has all" in text
+    assert "and 10 more flows with fewer unsent or lost frames: --json has all" in text
 
 
 def test_flows_without_a_rate_say_why():

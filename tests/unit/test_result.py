@@ -16,10 +16,10 @@ from support.made_up import (
     rx_queue,
     snapshot,
     tx_queue,
+    worker,
 )
 from wirerate.trial.cpu import cpu_use
 from wirerate.trial.result import flow_results, percentiles, port_results
-from wirerate.trial.snapshot import Worker
 from wirerate.trial.verdict import Ending, judge
 
 
@@ -167,7 +167,7 @@ def test_a_dead_engine_makes_it_invalid_but_its_device_is_not_blamed():
 
 
 def test_notes_do_not_make_it_invalid():
-    gap = Worker(1, START, 3, 2_500_000, stopped=True)
+    gap = worker(now_tsc=START, stalls=3, stall_max_cycles=2_500_000)
     verdict = verdict_of(sent(), fps=None, interrupted=True, workers=(gap,))
     assert verdict.valid
     assert any("stopped by the user" in note for note in verdict.notes)

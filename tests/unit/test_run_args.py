@@ -7,12 +7,13 @@ import argparse
 import itertools
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from support.made_up import REPLIES, flow_queue, port, rx_queue, session, snapshot, tx_queue
 from support.made_up import flow as made_flow
-from support.made_up import port, rx_queue, session, snapshot, tx_queue
 from support.made_up import result as made_result
 from wirerate.cli import perf, run, run_args
 from wirerate.cli.main import build_parser, main, parse
@@ -205,8 +206,8 @@ def expanded(text):
 
 
 def test_the_json_document_is_described_field_by_field():
-    made = port((tx_queue(),), (rx_queue(),))
-    run_session = session([made], [made_flow()], settings("plan.yaml", 1))
+    made = replace(port((tx_queue(),), (rx_queue(),), flows=(flow_queue(1),)), replies=REPLIES)
+    run_session = session([made], [made_flow(measured=True)], settings("plan.yaml", 1))
     whole = run_json.document(
         made_result(run_session, snapshot(made), cpu=CpuUse(0.1, ((1, 0.1),)))
     )

@@ -12,12 +12,18 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from wirerate.cli.latency_args import floor_ns, output_file
 from wirerate.errors import PlanError
 from wirerate.plan.document import dump_document
 from wirerate.plan.eal_args import parse_eal_args
 from wirerate.plan.lcore_map import parse_maps
 from wirerate.plan.program import BURST_MAX
-from wirerate.plan.run_settings import CPU_SAVER_DEFAULT_NS, CPU_SAVER_MAX_NS, RunSettings
+from wirerate.plan.run_settings import (
+    CPU_SAVER_DEFAULT_NS,
+    CPU_SAVER_MAX_NS,
+    SETTLE_DEFAULT_NS,
+    RunSettings,
+)
 from wirerate.units import (
     FRAME_SIZE_JUMBO,
     format_duration_ns,
@@ -154,8 +160,42 @@ def add_run(group: argparse._ArgumentGroup) -> None:
         dest="duration_ns",
         help="stop sending after 5, 5s, 500ms, 2m (default: on Ctrl-C)",
     )
+    add(
+        "--warm-up",
+        type=_warm_up_ns,
+        default=0,
+        metavar="TIME",
+        dest="warm_up_ns",
+        help="run the same for that time before, uncounted (default: not at all)",
+    )
+    add(
+        "--settle",
+        type=_settle_ns,
+        default=SETTLE_DEFAULT_NS,
+        metavar="TIME",
+        dest="settle_ns",
+        help="how long frames may still arrive after the last one was sent (default "
+        f"{format_duration_ns(SETTLE_DEFAULT_NS).replace(' ', '')})",
+    )
     add("--json", action="store_true", help="print JSON instead of text")
     add("-v", "--verbose", action="store_true", help="tell more of what is done")
+
+
+def add_latency(group: argparse._ArgumentGroup) -> None:
+    """Options about latencies, for commands that measure flows."""
+    add = group.add_argument
+    add(
+        "--histogram",
+        type=output_file,
+        metavar="FILE",
+        help="write the latency histograms of measured flows, for HdrHistogram's tools (.hlog)",
+    )
+    add(
+        "--floor",
+        metavar="TIME|JSON",
+        help="take so much off all latencies: a time, or the least latency in a result of --json "
+        "(default: nothing)",
+    )
 
 
 def add_show_plan(group: argparse._ArgumentGroup) -> None:
@@ -197,6 +237,10 @@ def run_settings(
         cpu_saver_ns=args.cpu_saver_ns,
         verbose=args.verbose,
         json=args.json,
+        settle_ns=args.settle_ns,
+        warm_up_ns=args.warm_up_ns,
+        histogram=args.histogram,
+        floor_ns=0.0 if args.floor is None else floor_ns(args.floor),
     )
 
 
@@ -211,7 +255,7 @@ def plan_text(
 
     ``with_duration`` False: the plan itself has what --duration asked for.
     """
-    words = _machine_words(args)
+    words = [*_machine_words(args), *_trial_words(args)]
     if with_duration and args.duration_ns is not None:
         words += ["--duration", f"{args.duration_ns / 1000:.17g}us"]
     eal_words = list(eal.passthrough)
@@ -241,6 +285,20 @@ def _machine_words(args: argparse.Namespace) -> list[str]:
         words.append("-j")
     if args.cpu_saver_ns:
         words.append(f"--cpu-saver={args.cpu_saver_ns / 1000:.17g}us")
+    return words
+
+
+def _trial_words(args: argparse.Namespace) -> list[str]:
+    """Likewise the options that say how a trial begins and ends, and what its latencies mean."""
+    words: list[str] = []
+    if args.warm_up_ns:
+        words += ["--warm-up", f"{args.warm_up_ns / 1000:.17g}us"]
+    if args.settle_ns != SETTLE_DEFAULT_NS:
+        words += ["--settle", f"{args.settle_ns / 1000:.17g}us"]
+    if args.histogram is not None:
+        words += ["--histogram", str(args.histogram)]
+    if args.floor is not None:
+        words += ["--floor", args.floor]
     return words
 
 
@@ -280,6 +338,14 @@ def _descriptors(text: str) -> tuple[int, int]:
 
 def _duration_ns(text: str) -> int:
     return parse_duration_ns(text, "--duration")
+
+
+def _warm_up_ns(text: str) -> int:
+    return parse_duration_ns(text, "--warm-up")
+
+
+def _settle_ns(text: str) -> int:
+    return parse_duration_ns(text, "--settle")
 
 
 def _period_ns(text: str) -> int:

@@ -10,6 +10,7 @@ import json
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.engine_session import (
@@ -23,6 +24,7 @@ from wirerate.engine.eal import choose_memory
 from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, ExitCode, PlanError
 from wirerate.host.capture_files import check_capture_files
+from wirerate.host.environment import environment
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
 from wirerate.plan.lcore_map import LcoreMap, choose_map
@@ -41,10 +43,11 @@ from wirerate.plan.program import (
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
 from wirerate.trial.cpu import cpu_use
-from wirerate.trial.result import RunResult, flow_results, port_results
+from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
-from wirerate.trial.trial import Trial
+from wirerate.trial.trial import Trial, warm_up
 from wirerate.trial.verdict import Ending, judge
+from wirerate.units import format_duration_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +72,9 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         raise PlanError("ports: the plan has none; add one with a name and a location")
     titles = [view.port_title(index, port) for index, port in enumerate(plan.ports)]
     check_capture_files(plan, titles)
-    run = _Run(plan, settings, view, titles, _scan_traces(plan), _lcore_map(plan, settings))
+    started = datetime.now(timezone.utc)
+    scans = _scan_traces(plan)
+    run = _Run(plan, settings, view, titles, scans, _lcore_map(plan, settings), started)
     drafts = run.drafts()
     need = memory_octets(plan, settings, run.lcore_map, drafts)
     memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
@@ -115,7 +120,8 @@ def _notes(flows: Sequence[CompiledFlow]) -> tuple[str, ...]:
 class _Run:
     """A plan that is being run.
 
-    ``titles`` are what messages call its ports, ``scans`` are those of its capture files.
+    ``titles`` are what messages call its ports, ``scans`` are those of its capture files,
+    ``started`` is when the command began.
     """
 
     plan: Plan
@@ -124,6 +130,7 @@ class _Run:
     titles: Sequence[str]
     scans: Mapping[Path, Mapping[str, Any]]
     lcore_map: LcoreMap
+    started: datetime
 
     def _drafted(self) -> dict[str, PortFacts]:
         """What the drafts take for granted, by port, before any of them is open."""
@@ -175,14 +182,48 @@ class _Run:
         named = [self.titles[entry.port] for entry in self.lcore_map.ports]
         tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
         session, compiled = self._session(about, opened, drafts)
+        self._check_measured(session)
         program = make_program(self.plan, self.settings, self.lcore_map, compiled)
-        with self._refusals_named():
-            counters = engine.load(program)
-        period_s = self.settings.period_ns / _NS_PER_S
-        trial = Trial(engine, counters, self.settings.duration_ns, period_s)
+        if self.settings.warm_up_ns:
+            self._warm_up(engine, program, session)
+        trial = self._trial(engine, program, session, self.settings.duration_ns)
         with stopping(trial):
             self._watch(trial, session)
         return self._report(trial, session)
+
+    def _check_measured(self, session: Session) -> None:
+        """Refuse options about latencies where there are none."""
+        asked = {"--histogram": self.settings.histogram, "--floor": self.settings.floor_ns}
+        for option, value in asked.items():
+            if value and not any(flow.measured for flow in session.flows):
+                raise PlanError(
+                    f"{option}: no flow is measured, so there are no latencies; measure one "
+                    "(metrics: {enable: true} in its plan, --measure of perf), or leave it out"
+                )
+
+    def _trial(
+        self, engine: Engine, program: dict[str, Any], session: Session, duration_ns: int | None
+    ) -> Trial:
+        """A trial of the program, which is loaded for it."""
+        with self._refusals_named():
+            counters = engine.load(program)
+        expected = [flow for flow in session.flows if flow.expected]
+        return Trial(
+            engine,
+            counters,
+            duration_ns,
+            self.settings.period_ns / _NS_PER_S,
+            self.settings.settle_ns,
+            measured=bool(expected) and all(flow.measured for flow in expected),
+        )
+
+    def _warm_up(self, engine: Engine, program: dict[str, Any], session: Session) -> None:
+        """The same before, which nobody counts."""
+        if not self.settings.json:
+            print(f"Warming up for {format_duration_ns(self.settings.warm_up_ns)}.", flush=True)
+        trial = self._trial(engine, program, session, self.settings.warm_up_ns)
+        with stopping(trial):
+            warm_up(trial)
 
     @contextmanager
     def _refusals_named(self) -> Iterator[None]:
@@ -231,22 +272,36 @@ class _Run:
                 screen.show(self.view.tick(session, trial.final, None, 0))
 
     def _report(self, trial: Trial, session: Session) -> int:
-        result = _result(trial, session)
+        facts = environment(session.about["dpdk"], self.started)
+        result = _result(trial, session, facts)
         if self.settings.json:
             print(json.dumps(self.view.document(result), indent=2), flush=True)
         else:
             print(self.view.summary(result), flush=True)
+        if self.settings.histogram is not None:
+            _write_histograms(self.settings.histogram, result, self.started)
         if trial.death is None:
             return ExitCode.PASS
         print(f"wirerate: error: {trial.death}", file=sys.stderr)
         return ExitCode.ENGINE_DIED
 
 
-def _result(trial: Trial, session: Session) -> RunResult:
+def _result(trial: Trial, session: Session, facts: Mapping[str, Any]) -> RunResult:
+    """What the trial came to; ``facts`` are those of its environment."""
     final = trial.final
     assert final is not None
-    flows = flow_results(final, session.flows)
+    floor_ns = session.settings.floor_ns
+    flows = flow_results(final, session.flows, floor_ns)
     ports = port_results(final, session.ports, session.flows)
-    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns)
+    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
     verdict = judge(final, flows, ports, ending, session.notes)
-    return RunResult(session, flows, ports, verdict, final, cpu_use(trial.began, trial.sent))
+    cpu = cpu_use(trial.began, trial.sent)
+    total = total_received(final, flows, floor_ns)
+    return RunResult(session, flows, ports, verdict, final, cpu, total, facts)
+
+
+def _write_histograms(path: Path, result: RunResult, started: datetime) -> None:
+    # Imported here: hdrhistogram takes longer to load than all the rest.
+    from wirerate.report.histogram_log import log_lines  # noqa: PLC0415
+
+    path.write_text("".join(f"{line}\n" for line in log_lines(result, started)), encoding="utf-8")

@@ -96,7 +96,7 @@ def _check_memory(file: Path, facts: TraceFacts, ports: int, settings: RunSettin
 
     Who gives EAL options about memory knows better.
     """
-    need = memory_octets(facts, ports)
+    need = memory_octets(facts, ports) * (2 if settings.warm_up_ns else 1)
     if not choose_memory(need, settings.eal.passthrough, allow_hugepages=True).arguments:
         return
     huge, ordinary = free_hugepages_mib() * _MIB, _available_octets()

@@ -120,6 +120,7 @@ def add_parser(
     output = parser.add_argument_group("run and output")
     add_run(output)
     add_show_plan(output)
+    parser.set_defaults(histogram=None, floor=None)  # a trace has no stamps
     return parser
 
 

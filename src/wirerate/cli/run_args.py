@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wirerate.cli.common_args import (
     EXIT_CODES_HELP,
     LCORE_MAPS_HELP,
+    add_latency,
     add_ports,
     add_run,
     add_show_plan,
@@ -75,6 +76,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_latency(output)
     add_show_plan(output)
     return parser
 

@@ -31,7 +31,11 @@ _DESCRIPTORS_DEFAULT = 1024
 def memory_octets(
     plan: Plan, settings: RunSettings, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]
 ) -> int:
-    """What frames and measuring take on ordinary pages, the most that it can be [octets]."""
+    """What frames and measuring take on ordinary pages, the most that it can be [octets].
+
+    A warm-up has frames of its own: those of a program that was unloaded stay allocated.
+    """
+    programs = 2 if settings.warm_up_ns else 1
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:
@@ -44,9 +48,10 @@ def memory_octets(
     counts = queues_of(plan, lcore_map, flows)
     for flow, queues in zip(flows, counts, strict=True):
         octets = flow_memory_octets(flow, queues, settings.burst, held[flow.flow.tx_port])
-        total += octets + octets // _LISTS_SHARE
+        total += programs * (octets + octets // _LISTS_SHARE)
     rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
-    return total + rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
+    states = rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
+    return total + programs * states
 
 
 def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:

@@ -41,7 +41,7 @@ class PortPlan:
     """What one open port is to do.
 
     ``index`` is its place in the plan, ``name`` the engine's name, ``title`` what messages call it.
-    ``line_rate_bps`` None = no line.
+    ``line_rate_bps`` None = no line. ``rx_descriptors`` of each Rx queue, 0 = not known.
     """
 
     index: int
@@ -51,6 +51,7 @@ class PortPlan:
     rx_lcores: tuple[int, ...]
     tx_lcores: tuple[int, ...]
     line_rate_bps: int | None
+    rx_descriptors: int = 0
 
 
 @dataclass(frozen=True)
@@ -273,6 +274,7 @@ def plan_ports(
                 rx_lcores=entry.rx,
                 tx_lcores=entry.tx,
                 line_rate_bps=settings.line_rate_bps or linked or port.speed_bps,
+                rx_descriptors=info["rx_descriptors"],
             )
         )
     return tuple(plans)

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
 
 CPU_SAVER_DEFAULT_NS = 1_000_000
 CPU_SAVER_MAX_NS = 5_000_000
 """Half of the time after which a frame that was due counts as unsent."""
+SETTLE_DEFAULT_NS = 2_000_000_000
+"""RFC 2544 section 23 waits two seconds for residual frames."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """Options of every command that runs a plan; checked as far as that goes without a device.
 
@@ -24,7 +28,9 @@ class RunSettings:
     1024, fitted to the device; ``mbufs`` are the receive mbufs of a port. ``jumbo``: ports are
     opened for 9,618 octets at least. ``period_ns`` lies between two tables, ``duration_ns`` None =
     until all flows have ended or somebody interrupts. ``cpu_saver_ns`` is how long a worker sleeps
-    when nothing is due, 0 = never.
+    when nothing is due, 0 = never. ``settle_ns`` is how long frames may arrive after the last one
+    was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
+    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing.
     """
 
     eal: EalRequest
@@ -41,3 +47,7 @@ class RunSettings:
     cpu_saver_ns: int
     verbose: bool
     json: bool
+    settle_ns: int = SETTLE_DEFAULT_NS
+    warm_up_ns: int = 0
+    histogram: Path | None = None
+    floor_ns: float = 0.0

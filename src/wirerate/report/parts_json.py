@@ -66,6 +66,9 @@ def queues_document(port: Port) -> dict[str, Any]:
             "lcore": queue.lcore,
             "frames": queue.frames,
             "octets": queue.octets,
+            "foreign_frames": queue.foreign_frames,
+            "strange_frames": queue.strange_frames,
+            "damaged_frames": queue.damaged_frames,
         }
         for queue in port.rx
     ]

@@ -13,6 +13,12 @@ from wirerate.report.parts_json import (
     queues_document,
     verdict_document,
 )
+from wirerate.report.parts_measured import (
+    device_facts,
+    flow_document,
+    replies_document,
+    total_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,13 +33,17 @@ def document(result: RunResult, frame_size: int) -> dict[str, Any]:
     """The whole document; frames and octets are integers, octets count the FCS."""
     final = result.final
     infos = result.session.infos
+    back = {flow.plan.port: flow.received for flow in result.flows}
     return {
         "schema": SCHEMA,
         "verdict": verdict_document(result.verdict),
+        "environment": dict(result.environment),
         "ports": [
             _port(port, frame_size, final.port(port.plan.name), infos[port.plan.name], final.tsc_hz)
+            | flow_document(back.get(port.plan.index))
             for port in result.ports
         ],
+        "total": total_document(result),
         "engine": engine_document(result),
     }
 
@@ -50,6 +60,7 @@ def _port(
         "location": result.plan.location,
         "driver": info["driver"],
         "mac": info["mac"],
+        **device_facts(info),
         "line_rate_bps": result.plan.line_rate_bps,
         "frame_size_octets": frame_size,
         "seconds": result.seconds,
@@ -66,6 +77,7 @@ def _port(
         "cycles_per_frame": result.cycles_per_frame,
         "tx_burst_cycles": _cycles(result.burst_cycles),
         "pacing_error_ns": lateness_document(result.lateness_cycles, hz),
+        "replies": replies_document(port),
         **queues_document(port),
         "device": device_document(port.device),
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wirerate.report.columns import terminal_columns, wrapped
+from wirerate.report.parts_measured import received_lines, total_lines
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -160,7 +161,11 @@ def summary(result: RunResult, settings: PerfSettings) -> str:
     """The result in RFC terms, and whether to believe it."""
     lines = ["Summary"]
     for port in result.ports:
+        back = [flow.received for flow in result.flows if flow.plan.port == port.plan.index]
         lines += _port_summary(port, settings.frame_size, result.final.tsc_hz)
+        for received in back:
+            lines += [] if received is None else received_lines(received, "  ", 16, "came back")
+    lines += total_lines(result)
     lines += [*engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
 

@@ -10,6 +10,7 @@ from wirerate.host.numa import UNKNOWN, cpu_nodes, pci_node
 from wirerate.report import parts_json
 from wirerate.report import replay_text as text
 from wirerate.report.columns import terminal_columns, wrapped
+from wirerate.report.parts_measured import device_facts
 from wirerate.report.parts_text import map_line, verdict_lines
 from wirerate.units import FCS_OCTETS
 
@@ -89,6 +90,7 @@ class ReplayView:
         return {
             "schema": SCHEMA,
             "verdict": parts_json.verdict_document(result.verdict),
+            "environment": dict(result.environment),
             "trace": self._trace(),
             "ports": [self._port_document(port, result) for port in result.ports],
             "total": self._total(result),
@@ -121,6 +123,7 @@ class ReplayView:
             "location": port.plan.location,
             "driver": info["driver"],
             "mac": info["mac"],
+            **device_facts(info),
             "lcore": shown.lcore,
             "numa": shown.numa,
             "line_rate_bps": port.plan.line_rate_bps,

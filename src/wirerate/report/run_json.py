@@ -13,6 +13,12 @@ from wirerate.report.parts_json import (
     queues_document,
     verdict_document,
 )
+from wirerate.report.parts_measured import (
+    device_facts,
+    flow_document,
+    replies_document,
+    total_document,
+)
 from wirerate.report.run_text import mean_size
 
 if TYPE_CHECKING:
@@ -26,7 +32,9 @@ def document(result: RunResult) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "verdict": verdict_document(result.verdict),
+        "environment": dict(result.environment),
         "flows": [_flow(flow, result) for flow in result.flows],
+        "total": total_document(result),
         "ports": [_port(port, result) for port in result.ports],
         "cpu": {
             "share": result.cpu.share,
@@ -52,18 +60,21 @@ def _flow(flow: FlowResult, result: RunResult) -> dict[str, Any]:
         "tx_frames_unsent": flow.tx_frames_unsent,
         "tx_bursts_short": flow.tx_bursts_short,
         "pacing_error_ns": lateness_document(flow.lateness_cycles, result.final.tsc_hz),
+        **flow_document(flow.received),
     }
 
 
 def _port(port: PortResult, result: RunResult) -> dict[str, Any]:
     info = result.session.infos[port.plan.name]
     size = port.rx_octets / port.rx_frames if port.rx_frames else 0.0
+    counted = result.final.port(port.plan.name)
     return {
         "port": port.plan.index,
         "name": result.session.plan.ports[port.plan.index].name,
         "location": port.plan.location,
         "driver": info["driver"],
         "mac": info["mac"],
+        **device_facts(info),
         "line_rate_bps": port.plan.line_rate_bps,
         "seconds": port.seconds,
         "tx_frames": port.tx_frames,
@@ -73,6 +84,7 @@ def _port(port: PortResult, result: RunResult) -> dict[str, Any]:
         "rx_frames": port.rx_frames,
         "rx_octets": port.rx_octets,
         "forwarding_rate": load_document(port.forwarding_fps, size),
-        **queues_document(result.final.port(port.plan.name)),
+        "replies": replies_document(counted),
+        **queues_document(counted),
         "device": asdict(port.device),
     }

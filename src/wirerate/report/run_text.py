@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
+from wirerate.report.parts_measured import LiveFlows, received_lines, total_lines
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -39,6 +40,8 @@ _FLOW_COLUMNS = (
     Column("sent", 16),
     Column("unsent", 12),
 )
+_MEASURED_COLUMNS = (Column("Rx frames/s", 14), Column("latency us", 12))
+"""Behind those of flows, where one of them is measured."""
 _PORT_COLUMNS = (
     Column("Port", _NAME, name=True),
     Column("Tx frames/s", 14),
@@ -123,6 +126,7 @@ def _flow_lines_now(
         unsent = {flow.index: counted[flow.name].unsent for flow in session.flows}
         flows = sorted(flows, key=lambda index: -unsent[index])[:WORST_SHOWN]
         yield f"{len(session.flows):,} flows; those with the most unsent frames:"
+    live = LiveFlows(session, now, before, seconds)
     rows = []
     for index in flows:
         flow = session.flows[index]
@@ -130,8 +134,10 @@ def _flow_lines_now(
         recent = own - earlier.get(flow.name, _NONE)
         port = session.plan.ports[flow.port].name
         counts = f"{own.frames:,}", f"{own.unsent:,}"
-        rows.append((_short(flow.label), _short(port), *recent.rates(seconds), *counts))
-    yield from table_lines(_FLOW_COLUMNS, rows, room)
+        back = live.cells(flow.name) if live.measured else ()
+        rows.append((_short(flow.label), _short(port), *recent.rates(seconds), *counts, *back))
+    columns = (*_FLOW_COLUMNS, *(_MEASURED_COLUMNS if live.measured else ()))
+    yield from table_lines(columns, rows, room)
 
 
 def _by_stream(snapshot: Snapshot) -> dict[str, _Counted]:
@@ -172,16 +178,22 @@ def summary(result: RunResult) -> str:
     lines = ["Summary"]
     flows: Sequence[FlowResult] = result.flows
     if len(flows) > SUMMARY_FLOWS:
-        flows = sorted(flows, key=lambda flow: -flow.tx_frames_unsent)[:SUMMARY_FLOWS]
+        flows = sorted(flows, key=_badness, reverse=True)[:SUMMARY_FLOWS]
     for flow in flows:
         lines += _flow_lines(flow, result.final.tsc_hz)
     more = len(result.flows) - len(flows)
     if more:
-        lines.append(f"  and {more:,} more flows with fewer unsent frames: --json has all")
+        lines.append(f"  and {more:,} more flows with fewer unsent or lost frames: --json has all")
+    lines += total_lines(result)
     for port in result.ports:
         lines += _port_lines(port, result.session.plan.ports[port.plan.index].name)
     lines += [*engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
+
+
+def _badness(flow: FlowResult) -> tuple[int, int]:
+    """Frames unsent, then frames lost: what is shown of many flows are the worst."""
+    return flow.tx_frames_unsent, 0 if flow.received is None else flow.received.lost
 
 
 def _flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
@@ -207,6 +219,8 @@ def _flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
             f"    pacing error  {late.p50 * to_us:.2f} us p50, {late.p99 * to_us:.2f} us p99, "
             f"{late.maximum * to_us:.2f} us max (first frame of each burst)"
         )
+    if flow.received is not None:
+        yield from received_lines(flow.received)
 
 
 def mean_size(flow: FlowResult) -> float:

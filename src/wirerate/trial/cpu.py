@@ -46,4 +46,6 @@ def _busy_cycles(snapshot: Snapshot) -> Counter[int]:
             busy[task.lcore] += task.busy_cycles
         for queue in port.rx:
             busy[queue.lcore] += queue.busy_cycles
+        if port.replies is not None:
+            busy[port.replies.lcore] += port.replies.busy_cycles
     return busy

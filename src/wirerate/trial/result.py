@@ -9,16 +9,18 @@ the forwarding rate from the first to the last frame received.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.counters import Histogram, merge
+from wirerate.trial.received import arrivals, received, received_in_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from wirerate.plan.program import FlowPlan, PortPlan
     from wirerate.trial.cpu import CpuUse
+    from wirerate.trial.received import Received
     from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot, TxQueue
     from wirerate.trial.verdict import Verdict
@@ -65,9 +67,10 @@ class Transmitted:
 
 @dataclass(frozen=True)
 class FlowResult(Transmitted):
-    """One flow's figures, over all its queues."""
+    """One flow's figures, over all its queues; ``received`` is None unless it was measured."""
 
     plan: FlowPlan
+    received: Received | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class PortResult(Transmitted):
     """One port's figures, over all its flows.
 
     ``intended_fps`` is the sum over the flows; None where one of them has no rate, or there is no
-    flow.
+    flow. ``reply_frames`` are those of answers, which no flow sent.
     """
 
     plan: PortPlan
@@ -84,11 +87,16 @@ class PortResult(Transmitted):
     rx_octets: int
     forwarding_fps: float | None
     device: Device
+    reply_frames: int = 0
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """All that is known at the end of a run; ``final`` are the last counts."""
+    """All that is known at the end of a run; ``final`` are the last counts.
+
+    ``total`` is what came back of all measured flows, None without any. ``environment`` says on
+    what machine and by which command (wirerate.host.environment).
+    """
 
     session: Session
     flows: tuple[FlowResult, ...]
@@ -96,6 +104,8 @@ class RunResult:
     verdict: Verdict
     final: Snapshot
     cpu: CpuUse
+    total: Received | None = None
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,10 +133,29 @@ def percentiles(histograms: Sequence[Histogram], maximum: int | None = None) -> 
     return Percentiles(p50, p99, maximum)
 
 
-def flow_results(snapshot: Snapshot, plans: Sequence[FlowPlan]) -> tuple[FlowResult, ...]:
-    """The figures of every flow of a finished trial."""
+def flow_results(
+    snapshot: Snapshot, plans: Sequence[FlowPlan], floor_ns: float = 0.0
+) -> tuple[FlowResult, ...]:
+    """The figures of every flow of a finished trial; ``floor_ns`` is taken off latencies."""
     queues = _by_stream(queue for port in snapshot.ports for queue in port.tx)
-    return tuple(_flow_result(snapshot, plan, queues[plan.name]) for plan in plans)
+    arrived = arrivals(snapshot, plans)
+    results = []
+    for plan in plans:
+        own = queues[plan.name]
+        sent = _transmitted(snapshot, own, _flow_window(snapshot, plan, own))
+        came = arrived.get(plan.name)
+        back = None if came is None else received(snapshot, came, sent.tx_frames, floor_ns)
+        results.append(FlowResult(plan=plan, received=back, **vars(sent)))
+    return tuple(results)
+
+
+def total_received(
+    snapshot: Snapshot, flows: Sequence[FlowResult], floor_ns: float = 0.0
+) -> Received | None:
+    """What came back of all measured flows together; None when there is none."""
+    measured = [flow.received for flow in flows if flow.received is not None]
+    arrived = arrivals(snapshot, [flow.plan for flow in flows])
+    return received_in_all(snapshot, measured, arrived, floor_ns)
 
 
 def _by_stream(queues: Iterable[TxQueue]) -> dict[str, list[TxQueue]]:
@@ -146,11 +175,6 @@ def port_results(
     )
 
 
-def _flow_result(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) -> FlowResult:
-    window = _flow_window(snapshot, plan, queues)
-    return FlowResult(plan=plan, **vars(_transmitted(snapshot, queues, window)))
-
-
 def _port_result(snapshot: Snapshot, plan: PortPlan, flows: Sequence[FlowPlan]) -> PortResult:
     port = snapshot.port(plan.name)
     rates = [flow.intended_fps for flow in flows]
@@ -162,6 +186,7 @@ def _port_result(snapshot: Snapshot, plan: PortPlan, flows: Sequence[FlowPlan]) 
         rx_octets=sum(queue.octets for queue in port.rx),
         forwarding_fps=_forwarding_fps(port, snapshot.tsc_hz),
         device=port.device,
+        reply_frames=0 if port.replies is None else port.replies.frames,
         **vars(_transmitted(snapshot, port.tx, _port_window(snapshot, port, flows))),
     )
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping
 
     from wirerate.engine.counters import Block, Counters, Histogram
 
@@ -41,7 +42,11 @@ class TxQueue:
 
 @dataclass(frozen=True)
 class RxQueue:
-    """An Rx queue: frames and octets (with FCS)."""
+    """An Rx queue: frames and octets (with FCS).
+
+    Of a queue that measures, ``foreign_frames`` have no stamp, ``strange_frames`` one of a stream
+    that is not this program's; ``damaged_frames`` have a wrong checksum or length.
+    """
 
     queue: int
     lcore: int
@@ -51,6 +56,50 @@ class RxQueue:
     first_frames: int
     first_tsc: int
     last_tsc: int
+    foreign_frames: int
+    strange_frames: int
+    damaged_frames: int
+
+
+@dataclass(frozen=True)
+class FlowQueue:
+    """What an Rx queue has received of one part of a measured stream.
+
+    The words are those of docs/design/0005-measurement.md; a reordered frame may be ``too_late`` to
+    tell whether it is a duplicate. ``latency_cycles`` is None in a look that leaves it out.
+    """
+
+    queue: int
+    lcore: int
+    stream: str
+    frames: int
+    octets: int
+    duplicates: int
+    reordered: int
+    too_late: int
+    first_tsc: int
+    last_tsc: int
+    latency_count: int
+    latency_min_cycles: int
+    latency_max_cycles: int
+    latency_sum_cycles: int
+    ipdv_sum_cycles: int
+    latency_cycles: Histogram | None
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What a port has answered as a host: frames and octets (with FCS) sent, answers by kind."""
+
+    lcore: int
+    frames: int
+    octets: int
+    arp: int
+    neighbors: int
+    echoes: int
+    not_taken: int
+    overflowed: int
+    busy_cycles: int
 
 
 @dataclass(frozen=True)
@@ -58,6 +107,7 @@ class Device:
     """The device's own counters (rte_eth_stats) since the program was loaded, and its link.
 
     ``ibytes`` and ``obytes`` are octets as the device counts them, with FCS or without.
+    ``socket_drops`` are frames that the kernel dropped at the device's sockets.
     """
 
     ipackets: int
@@ -68,6 +118,7 @@ class Device:
     ierrors: int
     oerrors: int
     rx_nombuf: int
+    socket_drops: int
     link_up: bool
     link_changes: int
     resets: int
@@ -75,12 +126,17 @@ class Device:
 
 @dataclass(frozen=True)
 class Port:
-    """All of one port; by ascending queue, then in the engine's order of streams."""
+    """All of one port; by ascending queue, then in the engine's order of streams.
+
+    ``flows``: what it has received of measured streams. ``replies`` None = it answers nothing.
+    """
 
     name: str
     rx: tuple[RxQueue, ...]
     tx: tuple[TxQueue, ...]
     device: Device
+    flows: tuple[FlowQueue, ...] = ()
+    replies: Replies | None = None
 
     @property
     def rx_frames(self) -> int:
@@ -100,12 +156,17 @@ class Port:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker's clock and the gaps in it."""
+    """A worker's clock and the gaps in it.
+
+    ``away_cycles`` of them the kernel gave the lcore to others, ``away_max_cycles`` at a time.
+    """
 
     lcore: int
     now_tsc: int
     stalls: int
     stall_max_cycles: int
+    away_cycles: int
+    away_max_cycles: int
     stopped: bool
 
 
@@ -114,7 +175,8 @@ class Snapshot:
     """Everything at about one time.
 
     ``now_tsc`` is the latest clock that any worker has seen; ``cpu_ns``, the engine's CPU time
-    (getrusage), is that of ``heartbeat_tsc``, at most 100 ms ago.
+    (getrusage), is that of ``heartbeat_tsc``, at most 100 ms ago. ``clock_error_ns``: how far the
+    TSC has come away from the kernel's clock, ``time_jump_ns`` how far the time of day was set.
     """
 
     tsc_hz: int
@@ -124,6 +186,8 @@ class Snapshot:
     stop_tsc: int
     cpu_ns: int
     resident_max_octets: int
+    clock_error_ns: int
+    time_jump_ns: int
     ports: tuple[Port, ...]
     workers: tuple[Worker, ...]
 
@@ -151,11 +215,11 @@ def transmission_done(counters: Counters) -> bool:
     return all(block["state"] == TX_DONE for block in counters.of_kind("tx"))
 
 
-def take(counters: Counters) -> Snapshot:
-    """Read the whole segment."""
+def take(counters: Counters, *, latencies: bool = False) -> Snapshot:
+    """Read the segment; the histograms of latencies, by far its largest part, only when asked."""
     engine = counters.engine
     workers = tuple(_worker(block) for block in counters.of_kind("worker"))
-    tx, rx = counters.of_kind("tx"), counters.of_kind("rx")
+    blocks = {kind: _by_port(counters.of_kind(kind)) for kind in ("rx", "tx", "flow", "reply")}
     return Snapshot(
         tsc_hz=counters.tsc_hz,
         now_tsc=max((worker.now_tsc for worker in workers), default=0),
@@ -164,9 +228,21 @@ def take(counters: Counters) -> Snapshot:
         stop_tsc=engine["stop_tsc"],
         cpu_ns=engine["user_ns"] + engine["system_ns"],
         resident_max_octets=engine["resident_max_octets"],
-        ports=tuple(_port(block, rx, tx) for block in counters.of_kind("port")),
+        clock_error_ns=engine.get("clock_error_ns"),
+        time_jump_ns=engine.get("time_jump_ns"),
+        ports=tuple(
+            _port(block, blocks, latencies=latencies) for block in counters.of_kind("port")
+        ),
         workers=workers,
     )
+
+
+def _by_port(blocks: Iterable[Block]) -> dict[str, list[Block]]:
+    """The blocks of each port, by ascending queue."""
+    found: dict[str, list[Block]] = defaultdict(list)
+    for block in sorted(blocks, key=lambda block: block.labels["queue"]):
+        found[block.labels["port"]].append(block)
+    return found
 
 
 def _worker(block: Block) -> Worker:
@@ -175,15 +251,29 @@ def _worker(block: Block) -> Worker:
         now_tsc=block["now_tsc"],
         stalls=block["stalls"],
         stall_max_cycles=block["stall_max_cycles"],
+        away_cycles=block.get("away_cycles"),
+        away_max_cycles=block.get("away_max_cycles"),
         stopped=block["state"] == WORKER_STOPPED,
     )
 
 
-def _port(block: Block, rx: Sequence[Block], tx: Sequence[Block]) -> Port:
+def _port(
+    block: Block, blocks: Mapping[str, Mapping[str, list[Block]]], *, latencies: bool
+) -> Port:
     name = block.labels["port"]
-    received = [_rx_queue(queue) for queue in rx if queue.labels["port"] == name]
-    sent = [_tx_queue(queue) for queue in tx if queue.labels["port"] == name]
-    device = Device(
+    rx, tx, flows, reply = (blocks[kind].get(name, []) for kind in ("rx", "tx", "flow", "reply"))
+    return Port(
+        name=name,
+        rx=tuple(map(_rx_queue, rx)),
+        tx=tuple(map(_tx_queue, tx)),
+        device=_device(block),
+        flows=tuple(_flow_queue(flow, latencies=latencies) for flow in flows),
+        replies=_replies(reply[0]) if reply else None,
+    )
+
+
+def _device(block: Block) -> Device:
+    return Device(
         ipackets=block["ipackets"],
         opackets=block["opackets"],
         ibytes=block["ibytes"],
@@ -192,13 +282,11 @@ def _port(block: Block, rx: Sequence[Block], tx: Sequence[Block]) -> Port:
         ierrors=block["ierrors"],
         oerrors=block["oerrors"],
         rx_nombuf=block["rx_nombuf"],
+        socket_drops=block.get("socket_drops"),
         link_up=bool(block["link_up"]),
         link_changes=block["link_changes"],
         resets=block["resets"],
     )
-    received.sort(key=lambda queue: queue.queue)
-    sent.sort(key=lambda queue: queue.queue)
-    return Port(name, tuple(received), tuple(sent), device)
 
 
 def _rx_queue(block: Block) -> RxQueue:
@@ -211,6 +299,49 @@ def _rx_queue(block: Block) -> RxQueue:
         first_frames=block["first_frames"],
         first_tsc=block["first_tsc"],
         last_tsc=block["last_tsc"],
+        foreign_frames=block["foreign_frames"],
+        strange_frames=block["strange_frames"],
+        damaged_frames=block.get("damaged_frames"),
+    )
+
+
+def _flow_queue(block: Block, *, latencies: bool) -> FlowQueue:
+    return FlowQueue(
+        queue=block.labels["queue"],
+        lcore=block.labels["lcore"],
+        stream=block.labels["stream"],
+        frames=block["frames"],
+        octets=block["octets"],
+        duplicates=block["duplicates"],
+        reordered=block["reordered"],
+        too_late=block["too_late"],
+        first_tsc=block["first_tsc"],
+        last_tsc=block["last_tsc"],
+        latency_count=block["latency_count"],
+        latency_min_cycles=block["latency_min_cycles"],
+        latency_max_cycles=block["latency_max_cycles"],
+        latency_sum_cycles=block["latency_sum_cycles"],
+        ipdv_sum_cycles=block["ipdv_sum_cycles"],
+        latency_cycles=_latencies(block) if latencies else None,
+    )
+
+
+def _latencies(block: Block) -> Histogram:
+    least, greatest = block["latency_min_cycles"], block["latency_max_cycles"]
+    return block.histogram("latency_cycles", least, greatest)
+
+
+def _replies(block: Block) -> Replies:
+    return Replies(
+        lcore=block.labels["lcore"],
+        frames=block["frames"],
+        octets=block["octets"],
+        arp=block["arp"],
+        neighbors=block["neighbors"],
+        echoes=block["echoes"],
+        not_taken=block["not_taken"],
+        overflowed=block["overflowed"],
+        busy_cycles=block["busy_cycles"],
     )
 
 

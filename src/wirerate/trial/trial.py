@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.errors import EngineDiedError
+from wirerate.plan.run_settings import SETTLE_DEFAULT_NS
 from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
@@ -25,8 +26,6 @@ _POLL_S = 0.02
 _NS_PER_S = 1_000_000_000
 #: Quiet for this long: everything that was under way has arrived.
 _SETTLE_QUIET_S = 0.05
-#: RFC 2544 section 23 waits two seconds for residual frames.
-_SETTLE_LIMIT_S = 2.0
 #: A transmission that should have ended by itself and has not, is ended; the engine offers what is
 #: late for LATENESS_PROMISED_S more.
 _OVERRUN_LIMIT_S = LATENESS_PROMISED_S + 0.5
@@ -36,18 +35,24 @@ _OVERRUN_LIMIT_S = LATENESS_PROMISED_S + 0.5
 class Trial:
     """One run of a loaded program.
 
-    ``duration_ns`` None = until all frames are sent or `stop` is called. After `watch` has ended,
-    ``final`` holds the counts, ``began`` and ``sent`` those at the start and the end of sending
-    (None when it came to neither), and ``death`` is None or says how the engine died on the way.
+    ``duration_ns`` None = until all frames are sent or `stop` is called. ``settle_ns`` is how long
+    what is under way may take to arrive; ``measured`` says that all that is to come back is found
+    again, so that foreign frames need not be waited for. After `watch` has ended, ``final`` holds
+    the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
+    to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
+    did, and ``death`` is None or says how the engine died on the way.
     """
 
     engine: Engine
     counters: Counters
     duration_ns: int | None
     period_s: float
+    settle_ns: int = SETTLE_DEFAULT_NS
+    measured: bool = False
     final: Snapshot | None = None
     began: Snapshot | None = None
     sent: Snapshot | None = None
+    arriving_s: float | None = None
     death: str | None = None
     interrupted: bool = False
 
@@ -63,7 +68,7 @@ class Trial:
             self.engine.call("program.unload")
         except EngineDiedError as error:
             self.death = str(error)
-        self.final = take(self.counters)
+        self.final = take(self.counters, latencies=True)
 
     def _transmit(self) -> Iterator[Snapshot]:
         params = {} if self.duration_ns is None else {"duration_ns": self.duration_ns}
@@ -73,13 +78,16 @@ class Trial:
         shown = started
         while not self._over(started):
             time.sleep(min(_POLL_S, self.period_s))
-            if not self.engine.alive():
-                raise EngineDiedError(self.engine.death())
+            self._check_alive()
             if time.monotonic() - shown >= self.period_s:
                 shown += self.period_s
                 yield take(self.counters)
         self.sent = take(self.counters)
         self.engine.call("traffic.stop")
+
+    def _check_alive(self) -> None:
+        if not self.engine.alive():
+            raise EngineDiedError(self.engine.death())
 
     def _over(self, started: float) -> bool:
         elapsed = time.monotonic() - started
@@ -97,13 +105,43 @@ class Trial:
         """Wait until no more frames arrive, within the limit; who only receives stops at once."""
         if not self.counters.of_kind("tx"):
             return
-        deadline = time.monotonic() + _SETTLE_LIMIT_S
-        before, quiet_since = -1, time.monotonic()
-        while time.monotonic() < deadline:
-            received = sum(block["frames"] for block in self.counters.of_kind("rx"))
-            now = time.monotonic()
+        kind = "flow" if self.measured else "rx"
+        ended = busy = now = time.monotonic()
+        before, arrived = -1, ended - _SETTLE_QUIET_S
+        while (now := time.monotonic()) - ended < self.settle_ns / _NS_PER_S:
+            received = sum(block["frames"] for block in self.counters.of_kind(kind))
+            if before not in {-1, received}:
+                arrived = now
             if received != before or not transmission_done(self.counters):
-                before, quiet_since = received, now
-            elif now - quiet_since >= _SETTLE_QUIET_S:
+                before, busy = received, now
+            elif now - busy >= self._quiet_s():
                 return
+            self._check_alive()
             time.sleep(_POLL_S / 4)
+        if self.measured and now - arrived < _SETTLE_QUIET_S:
+            self.arriving_s = now - ended
+
+    def _quiet_s(self) -> float:
+        """How long nothing must arrive: when frames are missing, as long as a slow one may take."""
+        flows = self.counters.of_kind("flow")
+        received = sum(block["frames"] - block["duplicates"] for block in flows)
+        if self.measured and received >= sum(
+            block["frames"] for block in self.counters.of_kind("tx")
+        ):
+            return _SETTLE_QUIET_S
+        longest = max((block["latency_max_cycles"] for block in flows), default=0)
+        return max(_SETTLE_QUIET_S, 2 * longest / self.counters.tsc_hz)
+
+
+def warm_up(trial: Trial) -> None:
+    """Run a trial of which nothing is kept.
+
+    Raises EngineDiedError when the engine does not live to its end, KeyboardInterrupt when somebody
+    wanted it to stop.
+    """
+    for _ in trial.watch():
+        pass
+    if trial.death is not None:
+        raise EngineDiedError(trial.death)
+    if trial.interrupted:
+        raise KeyboardInterrupt

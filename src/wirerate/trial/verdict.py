@@ -2,7 +2,8 @@
 """Can the result be believed? All that can be compared is compared, each doubt put in words.
 
 A reason makes the trial invalid: a figure is not what it seems. A note does not: it explains. What
-was sent is judged flow by flow; what was received, devices and links port by port.
+was sent is judged flow by flow; what was received, devices and links port by port. What measured
+flows received is judged in verdict_received.py, the clocks in verdict_clock.py.
 """
 
 from __future__ import annotations
@@ -12,6 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.trial.result import LATENESS_PROMISED_S, LATENESS_S
+from wirerate.trial.verdict_clock import clock_reasons
+from wirerate.trial.verdict_received import (
+    awaited_ports,
+    flow_notes,
+    flow_reasons,
+    port_notes,
+    preempted_reasons,
+)
 from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
@@ -52,13 +61,15 @@ class Ending:
     """How a trial ended.
 
     ``sent`` is the look at the end of sending, for the links; ``duration_ns`` the time that the
-    whole run was given, None = no limit.
+    whole run was given, None = no limit. ``arriving_s``: frames of measured flows still arrived so
+    long after the end of sending, when the time to settle was over; None: none did.
     """
 
     sent: Snapshot | None = None
     interrupted: bool = False
     death: str | None = None
     duration_ns: int | None = None
+    arriving_s: float | None = None
 
 
 def judge(
@@ -70,17 +81,27 @@ def judge(
 ) -> Verdict:
     """Judge a finished trial; ``notes`` are what was to be said beforehand."""
     reasons: list[str] = []
-    if ending.death is not None:
+    alive = ending.death is None
+    if not alive:
         reasons.append(f"{ending.death}: counted up to then, last frames may be missing")
+    if ending.arriving_s is not None:
+        reasons.append(
+            f"frames were still arriving {ending.arriving_s:.3g} s after the end of sending: not "
+            "all are counted; raise --settle"
+        )
     for flow in flows:
         found = [*_tx_reasons(flow, snapshot.tsc_hz), *_limit_reasons(flow, ending)]
+        found += flow_reasons(flow) if alive else ()
         reasons += [f"{flow.plan.title}: {reason}" for reason in found]
+    awaited = awaited_ports(flows)
     for port in ports:
         found = [*_rx_reasons(port.device)]
-        if ending.death is None:
+        if alive:
             sent = port.device if ending.sent is None else ending.sent.port(port.plan.name).device
-            found += [*_device_reasons(port), *_link_reasons(port, sent)]
+            linked = bool(port.plan.tx_lcores) or port.plan.index in awaited
+            found += [*_device_reasons(port), *(_link_reasons(sent) if linked else ())]
         reasons += [f"{port.plan.title}: {reason}" for reason in found]
+    reasons += [*preempted_reasons(snapshot, flows, ports), *clock_reasons(snapshot)]
     said = [*notes, *_notes(snapshot, flows, ports, interrupted=ending.interrupted)]
     return Verdict(tuple(reasons), tuple(said))
 
@@ -182,6 +203,11 @@ def _rx_reasons(device: Device) -> Iterator[str]:
         yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
     if device.rx_nombuf > 0:
         yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
+    if device.socket_drops > 0:
+        yield (
+            f"receiver dropped {format_count(device.socket_drops)} frames: the kernel's socket was "
+            "full"
+        )
     if device.ierrors > 0:
         yield f"{format_count(device.ierrors)} frames arrived damaged (ierr)"
 
@@ -194,11 +220,11 @@ def _device_reasons(port: PortResult) -> Iterator[str]:
         yield from _count_reasons(port)
 
 
-def _link_reasons(port: PortResult, link: Device) -> Iterator[str]:
+def _link_reasons(link: Device) -> Iterator[str]:
     """While frames were sent; a peer may leave afterwards."""
-    if port.plan.tx_lcores and not link.link_up:
+    if not link.link_up:
         yield "the link is down"
-    if port.plan.tx_lcores and link.link_changes > 0:
+    if link.link_changes > 0:
         yield f"the link changed {link.link_changes} times"
 
 
@@ -209,10 +235,11 @@ def _counts_prove_something(device: Device) -> bool:
 
 def _count_reasons(port: PortResult) -> Iterator[str]:
     device = port.device
-    if port.plan.tx_lcores and device.opackets != port.tx_frames:
+    handed = port.tx_frames + port.reply_frames
+    if (port.plan.tx_lcores or port.reply_frames > 0) and device.opackets != handed:
         yield (
             f"the device says it sent {format_count(device.opackets)} frames, "
-            f"{format_count(port.tx_frames)} were handed to it"
+            f"{format_count(handed)} were handed to it"
         )
     if port.plan.rx_lcores and device.ipackets != port.rx_frames:
         yield (
@@ -228,14 +255,27 @@ def _flow_notes(flow: FlowResult) -> Iterator[str]:
         yield "too few frames to check the rate to 0.1 %"
 
 
-def _port_notes(port: PortResult) -> Iterator[str]:
+def _port_notes(port: PortResult, *, awaited: bool) -> Iterator[str]:
+    """``awaited``: it is to receive measured flows, so that its link is judged."""
     device = port.device
     if device.resets > 0:
         yield "the device cleared its counters when its peer left: not compared"
-    if not port.plan.tx_lcores and device.link_changes > 0:
+    if port.plan.tx_lcores or awaited:
+        return
+    if device.link_changes > 0:
         yield f"the link changed {device.link_changes} times: the peer left or came again"
-    elif not port.plan.tx_lcores and not device.link_up:
+    elif not device.link_up:
         yield "the link is down: no peer has come"
+
+
+def _titled_port_notes(
+    snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult]
+) -> Iterator[tuple[str, str]]:
+    awaited = awaited_ports(flows)
+    for port in ports:
+        notes = _port_notes(port, awaited=port.plan.index in awaited)
+        for text in (*notes, *port_notes(snapshot.port(port.plan.name))):
+            yield port.plan.title, text
 
 
 def _shared(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -251,8 +291,11 @@ def _shared(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _balance_note(flows: Sequence[FlowResult], ports: Sequence[PortResult]) -> Iterator[str]:
-    """Sent and received of the whole run; nobody knows which frames belong together."""
-    sent = sum(flow.tx_frames for flow in flows if flow.plan.expected)
+    """Sent and received of the whole run, where nobody knows which frames belong together."""
+    expected = [flow for flow in flows if flow.plan.expected]
+    if all(flow.received is not None for flow in expected):
+        return
+    sent = sum(flow.tx_frames for flow in expected)
     received = sum(port.rx_frames for port in ports)
     if sent == 0 or received in {0, sent}:
         return
@@ -279,8 +322,12 @@ def _notes(
                 f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over "
                 f"0.1 ms, {1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
             )
-    yield from _shared((flow.plan.title, text) for flow in flows for text in _flow_notes(flow))
-    yield from _shared((port.plan.title, text) for port in ports for text in _port_notes(port))
+    yield from _shared(
+        (flow.plan.title, text)
+        for flow in flows
+        for text in (*_flow_notes(flow), *flow_notes(flow))
+    )
+    yield from _shared(_titled_port_notes(snapshot, flows, ports))
     yield from _balance_note(flows, ports)
     if any(flow.plan.unpaced for flow in flows):
         yield "no rate was asked for: the offered load is what the device took"
