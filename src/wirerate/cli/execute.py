@@ -38,6 +38,7 @@ from wirerate.plan.program import (
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
 from wirerate.trial.cpu import cpu_use
+from wirerate.trial.neighbors import resolve_neighbors
 from wirerate.trial.result import RunResult, flow_results, port_results
 from wirerate.trial.session import Session
 from wirerate.trial.trial import Trial
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
@@ -156,11 +158,12 @@ class _Run:
         drafts: Sequence[CompiledFlow],
         line_rates: Sequence[int | None],
         macs: Mapping[int, str],
+        neighbors: Mapping[Neighbor, int],
     ) -> list[CompiledFlow]:
-        """All flows, for the line rate [bit/s] of each of the plan's ports, and their addresses."""
+        """All flows, for the line rate [bit/s] of each of the plan's ports, and all addresses."""
         before = self._drafted()
         facts = {
-            port.name: PortFacts(index, macs.get(index), line_rates[index])
+            port.name: PortFacts(index, macs.get(index), line_rates[index], neighbors)
             for index, port in enumerate(self.plan.ports)
         }
         compiled = [
@@ -181,7 +184,8 @@ class _Run:
             params = port_params(self.plan, self.settings, self.lcore_map, sizes)
             opened = engine.call("ports.open", {"ports": params})["ports"]
         self._tell(engine, about, opened)
-        session, compiled = self._session(about, opened, drafts)
+        neighbors = resolve_neighbors(engine, self.plan, self.lcore_map)
+        session, compiled = self._session(about, opened, drafts, neighbors)
         program = make_program(self.plan, self.settings, self.lcore_map, compiled)
         with self._refusals_named():
             counters = engine.load(program)
@@ -222,6 +226,7 @@ class _Run:
         about: Mapping[str, Any],
         opened: Sequence[Mapping[str, Any]],
         drafts: Sequence[CompiledFlow],
+        neighbors: Mapping[Neighbor, int],
     ) -> tuple[Session, list[CompiledFlow]]:
         """Settle what had to wait for open ports: line rates, their addresses, frames/s.
 
@@ -236,7 +241,7 @@ class _Run:
             line_rates[port.index] = port.line_rate_bps
             if plan.ports[port.index].location.needs_pci:
                 macs[port.index] = infos[port.name]["mac"]
-        compiled = self._compiled(drafts, line_rates, macs)
+        compiled = self._compiled(drafts, line_rates, macs, neighbors)
         indices = {port.name: index for index, port in enumerate(plan.ports)}
         flows = tuple(
             plan_flow(
@@ -276,7 +281,8 @@ def _result(trial: Trial, session: Session) -> RunResult:
     ports = port_results(final, session.ports, session.flows)
     ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns)
     verdict = judge(final, flows, ports, ending, session.notes)
-    return RunResult(session, flows, ports, verdict, final, cpu_use(trial.began, trial.sent))
+    cpu = cpu_use(trial.began, trial.sent)
+    return RunResult(session, flows, ports, verdict, final, cpu, trial.captures)
 
 
 @contextmanager

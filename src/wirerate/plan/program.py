@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineRefusedError, PlanError
+from wirerate.plan.answers import answers, must_receive, reply_task, rx_words
+from wirerate.plan.captures import capture_params
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import LocationKind
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY, format_engineering
@@ -97,15 +99,17 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
 
     It transmits when it has flows, and receives when a flow names it as a receiver or when it has
     nothing to send: what else would it be there for? A ring always receives, for it gives back what
-    it is sent, and would be full soon.
+    it is sent, and would be full soon. So does a port that answers for devices, or is recorded.
     """
     uses = []
-    for port in plan.ports:
+    for index, port in enumerate(plan.ports):
         found: set[Direction] = set()
         if any(flow.tx_port == port.name for flow in plan.flows):
             found.add("tx")
         is_ring = port.location.kind is LocationKind.RING
         if not found or is_ring or any(port.name in flow.rx_ports for flow in plan.flows):
+            found.add("rx")
+        if must_receive(plan, index):
             found.add("rx")
         uses.append(frozenset(found))
     return tuple(uses)
@@ -114,7 +118,7 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
 def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
     """The map that the user gave, without Tx queues that would have nothing to send.
 
-    Raises PlanError where a flow has nobody to send it.
+    Raises PlanError where a flow has nobody to send it, or a port nobody to receive what it must.
     """
     ports = []
     for entry in lcore_map.ports:
@@ -129,6 +133,14 @@ def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
             raise PlanError(
                 f"{flow.path}.tx_rx: port {flow.tx_port} sends it, but the lcore map {lcore_map} "
                 f"has no lcore to transmit on port {index}; add :LCORE.{index}"
+            )
+    receiving = {entry.port for entry in ports if entry.rx}
+    for index, port in enumerate(plan.ports):
+        if index not in receiving and must_receive(plan, index):
+            raise PlanError(
+                f"{port.path}: port {port.name} has devices or is captured, so it must receive, but"
+                f" the lcore map {lcore_map} has no lcore to receive on port {index}; add "
+                f"LCORE:.{index}"
             )
     return LcoreMap(tuple(ports))
 
@@ -156,7 +168,8 @@ def port_params(
             "name": port_name(entry.port),
             "location": plan.ports[entry.port].location.text,
             "rx_queues": len(entry.rx),
-            "tx_queues": len(entry.tx),
+            # Answers for devices need a queue where no flow does.
+            "tx_queues": len(entry.tx) or int(answers(plan, entry.port)),
             "rx_descriptors": settings.rx_descriptors,
             "tx_descriptors": settings.tx_descriptors,
             "mbufs": settings.mbufs,
@@ -298,7 +311,7 @@ def make_program(
 
     A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
     fewer, each queue sends its share of every flow, except of those that have an order to keep: a
-    trace, and bursts.
+    trace, and bursts. Answers for devices leave by the first Tx queue of their port.
     """
     shares = {
         entry.port: _shares(plan, entry.port, len(entry.tx), flows) for entry in lcore_map.ports
@@ -310,13 +323,24 @@ def make_program(
             queue = {"kind": task.direction, "port": port_name(task.port), "queue": task.queue}
             if task.direction == "rx":
                 # As pktperf: receive up to twice what is sent, so that receiving keeps up.
-                tasks.append(queue | {"burst": min(BURST_MAX, 2 * settings.burst)})
+                words = {"burst": min(BURST_MAX, 2 * settings.burst)}
+                tasks.append(queue | words | rx_words(plan, task.port))
                 continue
             queue["burst"] = settings.burst
             tasks += [queue | share for share in shares[task.port][task.queue]]
+        tasks += [
+            reply_task(plan, entry.port, port_name(entry.port))
+            for entry in lcore_map.ports
+            if lcore == (entry.tx or entry.rx)[0] and answers(plan, entry.port)
+        ]
         if tasks:
             workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
-    return {"workers": workers, "streams": [flow.stream for flow in flows]}
+    program: dict[str, Any] = {"workers": workers, "streams": [flow.stream for flow in flows]}
+    if plan.captures:
+        program["captures"] = capture_params(
+            plan.captures, lambda name: port_name(plan.port_index(name))
+        )
+    return program
 
 
 def queues_of(plan: Plan, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]) -> list[int]:

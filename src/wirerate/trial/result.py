@@ -88,7 +88,10 @@ class PortResult(Transmitted):
 
 @dataclass(frozen=True)
 class RunResult:
-    """All that is known at the end of a run; ``final`` are the last counts."""
+    """All that is known at the end of a run; ``final`` are the last counts.
+
+    ``captures``: the files written, ``path`` and ``frames`` of each.
+    """
 
     session: Session
     flows: tuple[FlowResult, ...]
@@ -96,6 +99,7 @@ class RunResult:
     verdict: Verdict
     final: Snapshot
     cpu: CpuUse
+    captures: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ interrupting it (Ctrl-C) still ends in an exact final count.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError
 from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
@@ -38,7 +38,8 @@ class Trial:
 
     ``duration_ns`` None = until all frames are sent or `stop` is called. After `watch` has ended,
     ``final`` holds the counts, ``began`` and ``sent`` those at the start and the end of sending
-    (None when it came to neither), and ``death`` is None or says how the engine died on the way.
+    (None when it came to neither), and ``death`` is None or says how the engine died on the way;
+    ``unloaded`` is its reply to `program.unload`.
     """
 
     engine: Engine
@@ -50,6 +51,12 @@ class Trial:
     sent: Snapshot | None = None
     death: str | None = None
     interrupted: bool = False
+    unloaded: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def captures(self) -> tuple[Mapping[str, Any], ...]:
+        """The files that the engine has written, ``path`` and ``frames`` of each."""
+        return tuple(self.unloaded.get("captures", ()))
 
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
@@ -60,7 +67,7 @@ class Trial:
         try:
             yield from self._transmit()
             self._settle()
-            self.engine.call("program.unload")
+            self.unloaded = self.engine.call("program.unload")
         except EngineDiedError as error:
             self.death = str(error)
         self.final = take(self.counters)
