@@ -282,7 +282,8 @@ def _result(trial: Trial, session: Session) -> RunResult:
     ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns)
     verdict = judge(final, flows, ports, ending, session.notes)
     cpu = cpu_use(trial.began, trial.sent)
-    return RunResult(session, flows, ports, verdict, final, cpu, trial.captures)
+    captures = tuple(trial.unloaded.get("captures", ()))
+    return RunResult(session, flows, ports, verdict, final, cpu, captures)
 
 
 @contextmanager

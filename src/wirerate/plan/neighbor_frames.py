@@ -86,7 +86,7 @@ def _checksum(addresses: bytes, message: bytes) -> int:
 
 
 def answer_filter(depths: Iterable[int]) -> str:
-    """libpcap's expression for answers behind so many VLAN tags, of whatever type."""
+    """Expression of libpcap for answers behind so many VLAN tags, of whatever type."""
     terms = []
     for depth in sorted(set(depths)):
         at = 12 + _TAG_OCTETS * depth

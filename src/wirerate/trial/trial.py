@@ -53,11 +53,6 @@ class Trial:
     interrupted: bool = False
     unloaded: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def captures(self) -> tuple[Mapping[str, Any], ...]:
-        """The files that the engine has written, ``path`` and ``frames`` of each."""
-        return tuple(self.unloaded.get("captures", ()))
-
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
         self.interrupted = True
