@@ -183,6 +183,31 @@ def test_receivers_find_lengths_and_checksums_right(elements, sizes):
         Receiver(frame).check(kinds)
 
 
+words = st.integers(0, 0xFFFF)
+
+
+@given(
+    stacks(),
+    st.lists(st.integers(64, 600), min_size=1, max_size=4),
+    st.tuples(words, words, words, words, words, words, words),
+)
+def test_stamps_change_no_checksum(elements, sizes, stamp):
+    """Whatever seven words of the stamp are, the eighth makes up for them."""
+    packet = headers(*elements)
+    need = sum(header.octets for header in packet) + 16 + 4
+    sizes = [max(size, need) for size in sizes]
+    stream = compile_flow(make_flow(packet, sizes, measured=True), "s0", PORT).stream | {"stamp": 0}
+    total = sum(stamp) % 0xFFFF
+    tail = b"".join(word.to_bytes(2, "big") for word in ((0xFFFF - total), *stamp))
+    kinds = [header.kind for header in packet]
+    for i in [*range(8), 39, 40, 41]:
+        frame = render(stream, i)
+        assert len(frame) == sizes[i % len(sizes)] - 4
+        assert frame[-16:] == bytes(16)
+        Receiver(frame).check(kinds)
+        Receiver(frame[:-16] + tail).check(kinds)
+
+
 @given(stacks(), st.integers(64, 600))
 def test_frames_below_the_headers_are_refused_and_no_others(elements, size):
     packet = headers(*elements)

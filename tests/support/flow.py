@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
 from wirerate.plan.fields import Field, Fixed, Header
 from wirerate.plan.headers import decode_header
-from wirerate.plan.model import Duration, Flow, Payload, Sizes
+from wirerate.plan.model import Duration, Flow, Metrics, Payload, Sizes
 from wirerate.plan.reader import Reader
 from wirerate.units import Rate, RateKind
 
@@ -66,19 +66,21 @@ def make_flow(
     rate: Rate | None = None,
     duration: Duration | None = None,
     trace: Trace | None = None,
+    measured: bool = False,
 ) -> Flow:
     """A flow called f at ``flows[0]``, 1,000 frames/s for ever unless said otherwise."""
     return Flow(
         name="f",
         path="flows[0]",
         tx_port="p0",
-        rx_ports=(),
+        rx_ports=("p1",) if measured else (),
         packet=tuple(packet),
         trace=trace,
         sizes=None if trace else Sizes(tuple(sizes), "flows[0].size"),
         payload=payload,
         rate=rate or Rate(RateKind.FPS, 1000),
         duration=duration or Duration(),
+        metrics=Metrics(enabled=measured),
     )
 
 

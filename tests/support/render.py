@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _WORD = 2**64
+_STAMP_OCTETS = 16
 
 
 def render(stream: Mapping[str, Any], i: int) -> bytes:
-    """Frame ``i`` of a stream that is made of a template, without FCS."""
+    """Frame ``i`` of a stream that is made of a template, without FCS; its stamp all zeros."""
     template = bytes.fromhex(stream["template"])
     lengths = stream.get("lengths") or [len(template)]
     frame = bytearray(template[: lengths[i % len(lengths)]])
+    if stream.get("stamp") is not None:
+        frame[-_STAMP_OCTETS:] = bytes(_STAMP_OCTETS)
     for part in stream.get("length_fields", ()):
         value = len(frame) - part["less"]
         assert 0 <= value < 256 ** part["octets"], part

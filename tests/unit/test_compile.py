@@ -3,6 +3,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,8 @@ from support.flow import (
 from wirerate.errors import PlanError
 from wirerate.plan.compile import PortFacts, check_flow, compile_again, compile_flow
 from wirerate.plan.fields import Fixed, Random, Steps
-from wirerate.plan.memory import flow_memory_octets
+from wirerate.plan.location import parse_location
+from wirerate.plan.memory import flow_memory_octets, frames_held_max
 from wirerate.plan.model import Burst, Duration, Trace
 from wirerate.units import Rate, RateKind, parse_rate
 
@@ -73,6 +75,38 @@ def test_what_never_changes_is_left_to_the_template():
         ETHERNET, ipv4(fixed("10.0.0.1")), {"udp": {"src_port": increment(1, 1, 2)}}
     ).stream
     assert [entry["offset"] for entry in inner["checksums"]] == [40]
+
+
+# --- room for stamps ---
+
+UDP_IPV4 = [ETHERNET, ipv4(fixed("198.18.0.1")), {"udp": {}}]
+TCP_IPV6: list[dict[str, Any]] = [ETHERNET, {"vlan": {}}, {"ipv6": {}}, {"tcp": {}}]
+
+
+@pytest.mark.parametrize(("stack", "least"), [(UDP_IPV4, 62), (TCP_IPV6, 98)])
+def test_a_measured_flow_needs_room_for_its_stamp(stack, least):
+    check_flow(make_flow(headers(*stack), (1518, least), measured=True))
+    check_flow(make_flow(headers(*stack), (1518, least - 16)))
+    says = (
+        rf"^flows\[0\]\.size: {least - 1} octets leave no room for the stamp .* it needs {least} "
+        "with FCS; raise the size, or do not measure"
+    )
+    with pytest.raises(PlanError, match=says):
+        check_flow(make_flow(headers(*stack), (1518, least - 1), measured=True))
+    with pytest.raises(PlanError, match=rf"too few .* which need {least - 16} with FCS$"):
+        check_flow(make_flow(headers(*stack), (least - 17,), measured=True))
+
+
+def test_only_measured_flows_end_with_zeros():
+    whole, stamped = (
+        compile_flow(make_flow(headers(*UDP_IPV4), (128,), measured=measured), "s0", PORT)
+        for measured in (False, True)
+    )
+    assert (whole.measured, stamped.measured) == (False, True)
+    before, after = (bytes.fromhex(flow.stream["template"]) for flow in (whole, stamped))
+    assert before[42:] == bytes(range(82))
+    assert after[42:] == bytes(range(66)) + bytes(16)
+    assert before[40:42] != after[40:42]
 
 
 # --- rates and schedules ---
@@ -242,9 +276,9 @@ def test_what_is_not_as_captured_is_told():
 # --- memory ---
 
 
-def memory(content, sizes=(64,), queues=1, burst=32):
-    flow = compile_flow(make_flow(one_field(32, content), sizes), "s0", PORT)
-    return flow_memory_octets(flow, queues, burst)
+def memory(content, sizes=(64,), queues=1, burst=32, held=0, **flow):
+    made = compile_flow(make_flow(one_field(32, content), sizes, **flow), "s0", PORT)
+    return flow_memory_octets(made, queues, burst, held)
 
 
 @pytest.mark.parametrize(
@@ -271,9 +305,43 @@ def test_memory_of_bursts_and_sizes():
 
 
 def test_memory_of_traces():
-    assert flow_memory_octets(traced(), 2, 32) == 4_000_000
+    assert flow_memory_octets(traced(), 2, 32, 0) == 4_000_000
     short = traced(scan=SCAN | {"frames": 10, "memory_octets": 100})
-    assert flow_memory_octets(short, 1, 32) == 1300
+    assert flow_memory_octets(short, 1, 32, 0) == 1300
+    assert flow_memory_octets(short, 1, 32, 1536) == 1300
+
+
+@pytest.mark.parametrize(
+    ("content", "sizes", "held", "frames"),
+    [
+        (Fixed(1), (64,), 0, 64),
+        (Fixed(1), (64,), 1536, 1536 + 32),
+        (Steps(0, 1, 7), (64,), 1536, 7 * 224),
+        (Steps(0, 1, 8192), (64,), 1536, 8192),
+        (Steps(0, 1, 8193), (64,), 1536, 16384 + 1),
+        (Steps(0, 1, 8193), (64,), 20000, 20000 + 32 + 1),
+    ],
+)
+def test_memory_of_stamped_frames_is_beyond_what_the_device_holds(content, sizes, held, frames):
+    assert memory(content, sizes, held=held, measured=True) == frames * 384
+    if frames < 8192:
+        assert memory(content, sizes, held=held) < 100 * 384
+
+
+@pytest.mark.parametrize(
+    ("location", "descriptors", "frames"),
+    [
+        ("null:a", 4096, 0),
+        ("af_packet:eth0", 0, 0),
+        ("memif:/a.sock", 0, 0),
+        ("memif:/a.sock,zero-copy=yes", 0, 1536),
+        ("ring:a", 0, 1536),
+        ("ring:a", 256, 768),
+        ("0000:03:00.0", 8192, 8704),
+    ],
+)
+def test_what_devices_hold(location, descriptors, frames):
+    assert frames_held_max(parse_location(location), descriptors) == frames
 
 
 def test_a_thousand_flows_compile_in_no_time():

@@ -11,6 +11,7 @@ from wirerate.plan.compile import PortFacts, compile_flow
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.location import parse_location
+from wirerate.plan.model import Metrics
 from wirerate.plan.perf_document import perf_document
 from wirerate.plan.perf_settings import PerfSettings, Protocol
 from wirerate.units import RateKind, parse_rate
@@ -211,3 +212,37 @@ def test_rates_come_out_as_asked(rate, size):
     flow = decoded(settings(frame_size=size, rate=parse_rate(rate))).flows[0]
     fps = compile_flow(flow, "s0", PortFacts(0, None, 10**11)).fps
     assert fps == pytest.approx(parse_rate(rate).to_fps(size, 10**11), rel=1e-9)
+
+
+def test_nothing_is_measured_unless_asked():
+    for flow in perf_document(settings(), [(0, "null:a", 1)])["flows"]:
+        assert "metrics" not in flow
+
+
+@pytest.mark.parametrize(
+    ("receiving", "names"), [(None, ("p0", "p1", "p2")), ([2, 0], ("p0", "p2")), ([1], ("p1",))]
+)
+def test_measured_frames_come_back_where_the_map_receives(receiving, names):
+    ports = [(0, "null:a", 2), (1, "null:b", 1), (2, "null:c", 0)]
+    plan = decode_plan(perf_document(settings(measure=True), ports, receiving))
+    for flow in plan.flows:
+        assert flow.measured
+        assert flow.metrics == Metrics(enabled=True, loss=True, latency=True)
+        assert flow.rx_ports == names
+    other = decode_plan(perf_document(settings(), ports, receiving))
+    assert {flow.rx_ports for flow in other.flows} == {("p0", "p1", "p2")}
+
+
+def test_nobody_receives_what_is_to_be_measured():
+    with pytest.raises(PlanError, match=r"^--measure: the lcore map lets no port receive"):
+        perf_document(settings(measure=True), [(0, "null:a", 1)], [])
+
+
+@pytest.mark.parametrize(("protocol", "least"), [(Protocol.UDP, 64), (Protocol.TCP, 74)])
+def test_the_smallest_measured_frames(protocol, least):
+    flow = decoded(settings(measure=True, protocol=protocol, frame_size=least)).flows[0]
+    assert compile_flow(flow, "s0", PortFacts(0, None, None)).measured
+    if least > 64:
+        flow = decoded(settings(measure=True, protocol=protocol, frame_size=least - 1)).flows[0]
+        with pytest.raises(PlanError, match=f"needs {least} with FCS"):
+            compile_flow(flow, "s0", PortFacts(0, None, None))

@@ -11,7 +11,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.document import dump_document, load_document
 from wirerate.plan.location import parse_location
-from wirerate.plan.model import Burst, Duration, Payload, PlanPort, Trace
+from wirerate.plan.model import Burst, Duration, Metrics, Payload, PlanPort, Trace
 from wirerate.units import Rate, RateKind
 
 
@@ -168,7 +168,7 @@ def test_trace():
 
 
 def test_harmless_options_are_read():
-    document = plan(metrics={"enable": True, "loss": False, "latency": {"mode": "cut_through"}})
+    document = plan(metrics={"loss": False, "latency": {"mode": "cut_through"}})
     document["options"] = {
         "port_options": {"location_preemption": False, "frame_ordering_mode": {}},
         "protocol_options": {"auto_start_all": True},
@@ -177,6 +177,30 @@ def test_harmless_options_are_read():
     }
     document.update(devices=[], captures=[], lags=None)
     assert decode_plan(document).flows[0].name == "f"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        ({"enable": True}, Metrics(enabled=True)),
+        (
+            {
+                "enable": True,
+                "loss": True,
+                "timestamps": True,
+                "latency": {"enable": True, "mode": "store_forward"},
+                "predefined_metric_tags": {"rx_name": True},
+            },
+            Metrics(enabled=True, loss=True, timestamps=True, latency=True, rx_name=True),
+        ),
+        ({"enable": False, "loss": False}, Metrics()),
+        (None, Metrics()),
+    ],
+)
+def test_metrics(metrics, expected):
+    flow = flow_of(tx_rx=RECEIVED, metrics=metrics)
+    assert flow.metrics == expected
+    assert flow.measured is expected.enabled
 
 
 @pytest.mark.parametrize("index", range(len(SEEDS)))
@@ -191,6 +215,8 @@ def trace_plan(**trace):
 
 
 PORT = {"tx_name": "a"}
+RECEIVED = {"port": {"tx_name": "a", "rx_names": ["b"]}}
+CUT_THROUGH = {"enable": True, "mode": "cut_through"}
 FLOW_ERRORS = [
     ({"name": None}, r"flows\[0\]\.name: it is missing"),
     ({"name": ""}, r"flows\[0\]\.name: '' is not a name"),
@@ -235,12 +261,26 @@ FLOW_ERRORS = [
     ({"payload": {"fixed": {"pattern": "00" * 16385}}}, r"payload\.fixed\.pattern: it is not 1 to"),
     ({"payload": {"fixed": {"pattern": 0}}}, r"pattern: 0 is not a string; put it in quotes"),
     ({"payload": {"increment_byte": {}}}, r"payload\.increment_byte: it is a word"),
-    ({"metrics": {"loss": True}}, r"metrics\.loss: .*measurement"),
-    ({"metrics": {"timestamps": True}}, r"metrics\.timestamps: .*measurement"),
-    ({"metrics": {"latency": {"enable": True}}}, r"metrics\.latency\.enable: .*measurement"),
-    ({"metrics": {"rx_tx_ratio": {"value": 2}}}, r"metrics\.rx_tx_ratio: .*measurement"),
-    ({"metrics": {"predefined_metric_tags": {"rx_name": True}}}, r"tags\.rx_name: .*measurement"),
+    ({"metrics": {"loss": True}}, r"metrics\.loss: only measured .* set flows\[0\]\.metrics\.en"),
+    ({"metrics": {"timestamps": True}}, r"metrics\.timestamps: only measured"),
+    ({"metrics": {"latency": {"enable": True}}}, r"metrics\.latency\.enable: only measured"),
+    ({"metrics": {"predefined_metric_tags": {"rx_name": True}}}, r"tags\.rx_name: only measured"),
+    ({"metrics": {"rx_tx_ratio": {"value": 2}}}, r"metrics\.rx_tx_ratio: wirerate does not do"),
     ({"metrics": {"enable": 1}}, r"metrics\.enable: 1 is not true or false"),
+    ({"metrics": {"enabled": True}}, r"metrics\.enabled: there is no such key; is it enable"),
+    ({"metrics": {"latency": {"mod": 1}}}, r"metrics\.latency\.mod: there is no such key"),
+    (
+        {"metrics": {"enable": True}},
+        r"flows\[0\]\.metrics\.enable: no port is to receive the flow, .* flows\[0\]\.tx_rx",
+    ),
+    (
+        {"tx_rx": RECEIVED, "metrics": {"enable": True, "latency": CUT_THROUGH}},
+        r"metrics\.latency\.mode: software knows .* use store_forward",
+    ),
+    (
+        {**trace_plan(), "tx_rx": RECEIVED, "metrics": {"enable": True}},
+        r"metrics\.enable: the frames of a trace have no room for stamps",
+    ),
     ({"egress_packet": [{"ethernet": {}}]}, r"egress_packet: wirerate does not do egress tracking"),
     ({"x-wirerate": {"tracks": 1}}, r"x-wirerate\.tracks: there is no such key; is it trace"),
     ({"x-wirerate": {"trace": {}}}, r"x-wirerate\.trace\.file: it is missing"),

@@ -14,7 +14,17 @@ from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.fields import Header
 from wirerate.plan.lcore_map import parse_maps
 from wirerate.plan.location import parse_location
-from wirerate.plan.model import Burst, Duration, Flow, Payload, Plan, PlanPort, Sizes, Trace
+from wirerate.plan.model import (
+    Burst,
+    Duration,
+    Flow,
+    Metrics,
+    Payload,
+    Plan,
+    PlanPort,
+    Sizes,
+    Trace,
+)
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.program import (
     fit_map,
@@ -29,6 +39,7 @@ from wirerate.plan.program import (
     uses_of,
 )
 from wirerate.plan.run_settings import RunSettings
+from wirerate.plan.stamps import first_stamps
 from wirerate.units import Rate, RateKind
 
 SETTINGS = RunSettings(
@@ -273,9 +284,10 @@ def test_the_mean_rate_of_bursts():
 )
 def test_what_a_flow_is_judged_by(stream, unpaced, traced, burst_frames):
     [one] = compiled(plan_of(flow(0)), **stream)
-    found = plan_flow(0, "flow f0", 0, one)
+    found = plan_flow(0, "flow f0", {"n0": 0}, one)
     assert (found.unpaced, found.traced, found.burst_frames) == (unpaced, traced, burst_frames)
     assert (found.name, found.label, found.title) == ("s0", "f0", "flow f0")
+    assert (found.expected, found.measured, found.rx_ports) == (False, False, ())
 
 
 @pytest.mark.parametrize(
@@ -324,3 +336,80 @@ def test_a_memif_client_without_a_server():
         "side first, or use role=server"
     )
     assert found.exit_code == 3
+
+
+# --- measured flows ---
+
+ENABLED = Metrics(enabled=True)
+
+
+def measured(*receivers, **other):
+    """A measured flow of port n0; it is renumbered by `measured_plan`."""
+    return flow(0, rx=receivers, metrics=ENABLED, **other)
+
+
+def measured_plan(*flows, ports=2):
+    return plan_of(
+        *(replace(one, name=f"f{n}", path=f"flows[{n}]") for n, one in enumerate(flows)),
+        ports=ports,
+    )
+
+
+def stamps_of(plan, text):
+    program = make_program(plan, SETTINGS, lcore_map(text, len(plan.ports)), compiled(plan))
+    return [stream.get("stamp") for stream in program["streams"]]
+
+
+def test_measured_flows_take_an_id_for_each_queue():
+    plan = measured_plan(measured(1), flow(0), measured(1, duration=BURST), measured(1))
+    assert stamps_of(plan, "1:2.0") == [0, None, 1, 2]
+    assert stamps_of(plan, "1:2-6.0") == [0, None, 5, 6]
+    assert stamps_of(measured_plan(flow(0)), "1:2.0") == [None]
+
+
+def test_the_stream_of_a_flow_that_is_not_measured_has_no_stamp():
+    plan = measured_plan(flow(0), measured(0))
+    first, second = make_program(plan, SETTINGS, lcore_map("1:2.0", 2), compiled(plan))["streams"]
+    assert "stamp" not in first
+    assert second["stamp"] == 0
+
+
+def test_all_receivers_measure_when_a_flow_is_measured():
+    for one, expected in ((measured(1), [True, True]), (flow(0, rx=(1,)), [None, None])):
+        plan = measured_plan(one)
+        program = make_program(plan, SETTINGS, lcore_map("1:2.0/3:.1", 2), compiled(plan))
+        tasks = [task for worker in program["workers"] for task in worker["tasks"]]
+        assert [task.get("measure") for task in tasks if task["kind"] == "rx"] == expected
+        assert all("measure" not in task for task in tasks if task["kind"] == "tx")
+
+
+def test_there_are_65536_stamps():
+    plan = measured_plan(measured(1), ports=2)
+    [one] = compiled(plan)
+    assert first_stamps([one] * 3, [65534, 1, 1]) == [0, 65534, 65535]
+    with pytest.raises(PlanError, match=r"^flows: the measured ones take 65,537 stamps, .* 65,536"):
+        first_stamps([one] * 3, [65534, 1, 2])
+
+
+def test_a_measured_flow_needs_an_lcore_at_each_receiver():
+    plan = measured_plan(measured(0, 1))
+    assert fit_map(plan, lcore_map("1:2.0/3:.1", 2)).text == "1:2.0/3:.1"
+    with pytest.raises(PlanError, match=r"^flows\[0\]\.tx_rx: port n1 .* on port 1; add LCORE:\.1"):
+        fit_map(plan, lcore_map("1:2.0", 2))
+    assert fit_map(measured_plan(flow(0, rx=(0, 1))), lcore_map("1:2.0", 2)).text == "1:2.0"
+
+
+def test_a_measured_flow_knows_where_it_is_received():
+    plan = measured_plan(measured(2, 0), ports=3)
+    [one] = compiled(plan)
+    found = plan_flow(0, "flow f0", {f"n{n}": n for n in range(3)}, one)
+    assert (found.expected, found.measured, found.rx_ports) == (True, True, (2, 0))
+
+
+def test_memory_of_what_receivers_know_of_each_stamp():
+    def need(one, text):
+        plan = measured_plan(one)
+        return memory_octets(plan, SETTINGS, lcore_map(text, 2), compiled(plan))
+
+    for text, states in (("1:2.0", 1), ("1-2:3.0", 2), ("1-2:3-5.0/6:.1", 9)):
+        assert need(measured(1), text) - need(flow(0, rx=(1,)), text) == states * 8320

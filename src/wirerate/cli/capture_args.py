@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from wirerate.plan.model import Plan
 
-_FORMATS = ("pcap", "pcapng")
-
 
 def add_captures(group: argparse._ArgumentGroup) -> None:
     """Options about captures."""
@@ -112,29 +110,29 @@ def _asked(text: str, plan: Plan, args: argparse.Namespace) -> Capture:
     if not equals or not file:
         raise PlanError(f"{option}: write PORT=FILE, with the name of a port of the plan")
     port = port_reference(name, option, names)
-    suffix = Path(file).suffix.removeprefix(".")
-    for kind in _FORMATS:
-        if suffix == kind:
-            return Capture(
-                path=option,
-                port=port,
-                file=Path(file).absolute(),
-                format=kind,
-                filter=args.capture_filter,
-                frames=args.capture_frames,
-            )
-    raise PlanError(f"{option}: the name of the file must end in .pcap or .pcapng")
+    path = Path(file).absolute()
+    if path.suffix not in {".pcap", ".pcapng"}:
+        raise PlanError(f"{option}: the name of the file must end in .pcap or .pcapng")
+    return Capture(
+        path=option,
+        port=port,
+        file=path,
+        format="pcap" if path.suffix == ".pcap" else "pcapng",
+        filter=args.capture_filter,
+        frames=args.capture_frames,
+    )
 
 
 def _bad(plan: Plan, frames: int | None) -> Iterator[Capture]:
-    """A capture of bad frames for each port that flows name as receiver."""
+    """A capture of bad frames for each port that receives measured flows."""
     if frames is None:
         return
-    ports = [port.name for port in plan.ports if any(port.name in f.rx_ports for f in plan.flows)]
+    measured = {name for flow in plan.flows if flow.measured for name in flow.rx_ports}
+    ports = [port.name for port in plan.ports if port.name in measured]
     if not ports:
         raise PlanError(
-            "--keep-bad: no flow names a port as receiver, so nothing can arrive badly; add "
-            "rx_names to the flows"
+            "--keep-bad: no flow is measured, so nobody knows what is bad; set metrics.enable to "
+            "true in the flows"
         )
     for port in ports:
         file = file_name("bad", port, suffix="pcapng")

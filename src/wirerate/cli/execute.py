@@ -244,9 +244,7 @@ class _Run:
         compiled = self._compiled(drafts, line_rates, macs, neighbors)
         indices = {port.name: index for index, port in enumerate(plan.ports)}
         flows = tuple(
-            plan_flow(
-                number, self.view.flow_title(number, flow.flow), indices[flow.flow.tx_port], flow
-            )
+            plan_flow(number, self.view.flow_title(number, flow.flow), indices, flow)
             for number, flow in enumerate(compiled)
         )
         notes = _notes(compiled)

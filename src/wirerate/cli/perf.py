@@ -48,11 +48,12 @@ def run(args: argparse.Namespace) -> int:
 def plan_document(settings: PerfSettings) -> dict[str, Any]:
     """The plan: all locations are its ports, those that the map lets transmit have a flow."""
     ports = []
+    given = settings.lcore_map
     for index, location in enumerate(settings.locations):
-        given = settings.lcore_map
         queues = 1 if given is None else len(given.of_port(index).tx)
         ports.append((index, location.text, queues))
-    return perf_document(settings, ports)
+    receiving = None if given is None else [entry.port for entry in given.ports if entry.rx]
+    return perf_document(settings, ports, receiving)
 
 
 class PerfView:

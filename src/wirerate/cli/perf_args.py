@@ -64,6 +64,8 @@ examples:
   sudo wirerate perf -l 1,2-9,14-21 -a 03:00.0 -a 82:00.0 -- -m 2-5:6-9.0 -m 14-17:18-21.1
       the same in pktperf's words: what stands before -- are EAL's options
   wirerate perf memif:/run/vpp/memif.sock -r 1Mpps --flows 1000 --count 1000000 --json
+  wirerate perf ring:demo -r 1Mpps --duration 5 --measure
+      loss, order, duplicates and latency of every frame
 
 {EXIT_CODES_HELP.format(what="options")}"""
 
@@ -131,6 +133,11 @@ def _add_traffic(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help=f"distinct 5-tuples of each port, 1-{FLOWS_MAX} (default %(default)s)",
     )
+    add(
+        "--measure",
+        action="store_true",
+        help="stamp every frame: loss, order, duplicates and latency of what comes back",
+    )
     protocol = group.add_mutually_exclusive_group()
     protocol.add_argument(
         "-u",
@@ -174,6 +181,7 @@ def settings_from_args(
         flows=args.flows,
         protocol=args.protocol,
         promiscuous=args.promiscuous,
+        measure=args.measure,
     )
 
 

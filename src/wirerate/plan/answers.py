@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wirerate.errors import PlanError
 from wirerate.plan.devices import interfaces_on, ip_text, mac_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from wirerate.plan.model import Plan
 
 _BURST = 32
@@ -26,6 +29,20 @@ def must_receive(plan: Plan, port: int) -> bool:
     """Whether a port has to receive though no flow may name it: it answers, or is recorded."""
     name = plan.ports[port].name
     return answers(plan, port) or any(capture.port == name for capture in plan.captures)
+
+
+def check_receivers(plan: Plan, receiving: Collection[int], lcore_map: str) -> None:
+    """Raise PlanError where the user's map has no lcore to receive on a port that must.
+
+    ``receiving`` are the numbers of those that do.
+    """
+    for index, port in enumerate(plan.ports):
+        if index not in receiving and must_receive(plan, index):
+            raise PlanError(
+                f"{port.path}: port {port.name} has devices or is captured, so it must receive, "
+                f"but the lcore map {lcore_map} has no lcore to receive on port {index}; add "
+                f"LCORE:.{index}"
+            )
 
 
 def rx_words(plan: Plan, port: int) -> dict[str, Any]:

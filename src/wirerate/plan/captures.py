@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 FRAMES_DEFAULT = 100_000
 FRAMES_MAX = 1 << 24
@@ -43,30 +40,23 @@ class Capture:
     overwrite: bool = False
     bad: bool = False
 
+    def params(self, port: str) -> dict[str, Any]:
+        """One of ``captures`` of `program.load`; ``port`` is the engine's name of the port."""
+        params: dict[str, Any] = {
+            "port": port,
+            "path": str(self.file),
+            "format": self.format,
+            "frames": self.frames,
+            "overwrite": self.overwrite,
+            "bad": self.bad,
+        }
+        if self.filter:
+            params["filter"] = self.filter
+        if self.octets is not None:
+            params["octets"] = self.octets
+        return params
+
 
 def file_name(*words: str, suffix: str) -> Path:
     """A name of a file made of names of a plan: what is unusual in file names becomes _."""
     return Path(_UNUSUAL.sub("_", "-".join(words)) + f".{suffix}")
-
-
-def capture_params(
-    captures: Sequence[Capture], port_name: Callable[[str], str]
-) -> list[dict[str, Any]]:
-    """``captures`` of `program.load`; ``port_name`` gives the engine's name of a plan's port."""
-    return [_params(capture, port_name(capture.port)) for capture in captures]
-
-
-def _params(capture: Capture, port: str) -> dict[str, Any]:
-    params: dict[str, Any] = {
-        "port": port,
-        "path": str(capture.file),
-        "format": capture.format,
-        "frames": capture.frames,
-        "overwrite": capture.overwrite,
-        "bad": capture.bad,
-    }
-    if capture.filter:
-        params["filter"] = capture.filter
-    if capture.octets is not None:
-        params["octets"] = capture.octets
-    return params

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from wirerate.errors import PlanError
 from wirerate.plan.device_flow import settled, wanted_neighbors
 from wirerate.plan.fields import PortMac, Random
-from wirerate.plan.layout import lay_out
+from wirerate.plan.layout import STAMP_OCTETS, lay_out
 from wirerate.units import FCS_OCTETS, FRAME_SIZE_MAX, frame_len_no_fcs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from wirerate.plan.fields import Header, Neighbor
+    from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Burst, Flow, Sizes, Trace
 
 _NS_PER_S = 1_000_000_000
@@ -73,6 +73,11 @@ class CompiledFlow:
     splittable: bool
     notes: tuple[str, ...]
     scan: Mapping[str, Any] | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Each frame ends with room for a stamp; `wirerate.plan.program` numbers it."""
+        return self.flow.measured
 
 
 @dataclass(frozen=True)
@@ -170,9 +175,9 @@ def _frames(flow: Flow, port: PortFacts, trace: Mapping[str, Any] | None) -> _Fr
 
 def _packet_frames(flow: Flow, sizes: Sizes, port: PortFacts) -> _Frames:
     mix = _mix(sizes.sequence)
-    _check_room(flow.packet, mix.smallest, sizes.path)
+    _check_room(flow, mix.smallest, sizes.path)
     packet = settled(flow.packet, port.neighbors)
-    layout = lay_out(packet, flow.payload, mix.lengths, port.mac_octets)
+    layout = lay_out(packet, flow.payload, mix.lengths, port.mac_octets, stamped=flow.measured)
     stream = {
         "template": layout.template.hex(),
         "lengths": [] if len(mix.lengths) == 1 else mix.lengths,
@@ -192,11 +197,17 @@ def _mix(sequence: tuple[int, ...]) -> _Mix:
     return _Mix(smallest, largest, mean, [frame_len_no_fcs(size) for size in used])
 
 
-def _check_room(headers: Sequence[Header], smallest: int, path: str) -> None:
-    need = sum(header.octets for header in headers) + FCS_OCTETS
+def _check_room(flow: Flow, smallest: int, path: str) -> None:
+    need = sum(header.octets for header in flow.packet) + FCS_OCTETS
     if smallest < need:
         raise PlanError(
             f"{path}: {smallest} octets are too few for these headers, which need {need} with FCS"
+        )
+    if flow.measured and smallest < need + STAMP_OCTETS:
+        raise PlanError(
+            f"{path}: {smallest} octets leave no room for the stamp of a measured flow: with these "
+            f"headers it needs {need + STAMP_OCTETS} with FCS; raise the size, or do not measure "
+            "the flow"
         )
 
 

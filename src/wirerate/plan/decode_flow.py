@@ -15,7 +15,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.decode_ends import decode_ends
 from wirerate.plan.decode_schedule import decode_duration, decode_rate
 from wirerate.plan.headers import decode_header
-from wirerate.plan.model import Flow, Payload, Trace
+from wirerate.plan.model import Flow, Metrics, Payload, Trace
 from wirerate.plan.reader import Reader
 from wirerate.plan.sizes import decode_sizes
 from wirerate.units import FRAME_SIZE_MAX, frame_len_no_fcs
@@ -35,7 +35,6 @@ SPEED_MAX = 1e6
 _PAYLOADS = ("fixed", "increment_byte", "decrement_byte", "increment_word", "decrement_word")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _HEX_WITH_COLONS = re.compile(r"[0-9a-fA-F]{2}(?::?[0-9a-fA-F]{2})*")
-_MEASURED = "{} yet: it comes with measurement"
 
 
 def decode_flow(
@@ -55,10 +54,10 @@ def decode_flow(
     if trace is not None:
         _check_trace_alone(reader)
     reader.unsupported("egress_packet", "egress tracking")
-    metrics = reader.child("metrics")
-    if metrics is not None:
-        _decode_metrics(metrics)
+    metrics = _decode_metrics(reader.branch("metrics"))
     traffic = ends.traffic(() if trace else tuple(decode_header(part) for part in _packet(reader)))
+    if metrics.enabled:
+        _check_measurable(reader, traffic.rx_ports, trace)
     flow = Flow(
         name=name,
         path=reader.path,
@@ -70,6 +69,7 @@ def decode_flow(
         payload=_decode_payload(reader.branch("payload")),
         rate=decode_rate(reader.branch("rate")),
         duration=decode_duration(reader.branch("duration")),
+        metrics=metrics,
     )
     traffic.check_sizes(flow.sizes)
     if trace is not None and trace.speed is not None:
@@ -105,19 +105,49 @@ def _decode_payload(reader: Reader) -> Payload:
     return Payload(kind, pattern, repeat)
 
 
-def _decode_metrics(reader: Reader) -> None:
-    reader.boolean("enable", default=False)
-    reader.off("loss", _MEASURED.format("loss of single flows"))
-    reader.off("timestamps", _MEASURED.format("timestamps"))
-    reader.unsupported("rx_tx_ratio", _MEASURED.format("expected loss"))
+def _decode_metrics(reader: Reader) -> Metrics:
     latency = reader.branch("latency")
-    latency.off("enable", _MEASURED.format("latency"))
-    latency.one_of("mode", ("store_forward", "cut_through"), "store_forward")
-    latency.done()
     tags = reader.branch("predefined_metric_tags")
-    tags.off("rx_name", _MEASURED.format("figures by receiving port"))
-    tags.done()
-    reader.done()
+    metrics = Metrics(
+        enabled=reader.boolean("enable", default=False),
+        loss=reader.boolean("loss", default=False),
+        timestamps=reader.boolean("timestamps", default=False),
+        latency=latency.boolean("enable", default=False),
+        rx_name=tags.boolean("rx_name", default=False),
+    )
+    for part, key in (
+        (reader, "loss"),
+        (reader, "timestamps"),
+        (latency, "enable"),
+        (tags, "rx_name"),
+    ):
+        if part.boolean(key, default=False) and not metrics.enabled:
+            part.fail(key, f"only measured flows have it; set {reader.place('enable')} to true")
+    mode = latency.one_of("mode", ("store_forward", "cut_through"), "store_forward")
+    if metrics.latency and mode == "cut_through":
+        latency.fail(
+            "mode",
+            "software knows no times of first bits, so there is no cut_through; use store_forward",
+        )
+    reader.unsupported("rx_tx_ratio", "ratios of frames expected; each frame sent is expected once")
+    for part in (latency, tags, reader):
+        part.done()
+    return metrics
+
+
+def _check_measurable(reader: Reader, rx_ports: Sequence[str], trace: Trace | None) -> None:
+    """Refuse to measure what has no stamps, or what nobody receives."""
+    place = f"{reader.place('metrics')}.enable"
+    if trace is not None:
+        raise PlanError(
+            f"{place}: the frames of a trace have no room for stamps, so they are not measured; "
+            "leave metrics out"
+        )
+    if not rx_ports:
+        raise PlanError(
+            f"{place}: no port is to receive the flow, so there is nothing to measure; name the "
+            f"receivers in {reader.place('tx_rx')} (rx_names), or leave metrics out"
+        )
 
 
 def _decode_extension(reader: Reader, base: Path | None) -> Trace | None:

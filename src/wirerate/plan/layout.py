@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from wirerate.plan.fields import Field, Header, Pattern
     from wirerate.plan.model import Payload
 
+STAMP_OCTETS = 16
+"""Of the stamp at the end of each frame of a measured flow (docs/design/0005-measurement.md)."""
+
 FIELDS_MAX = 128
 LENGTH_FIELDS_MAX = 16
 CHECKSUMS_MAX = 16
@@ -87,19 +90,27 @@ class _Draft:
 
 
 def lay_out(
-    headers: Sequence[Header], payload: Payload, lengths: Sequence[int], mac: bytes
+    headers: Sequence[Header],
+    payload: Payload,
+    lengths: Sequence[int],
+    mac: bytes,
+    *,
+    stamped: bool = False,
 ) -> Layout:
     """Lay headers and payload out in frames of ``lengths`` [octets, without FCS].
 
     ``lengths`` are those of one period, a single one when all are equal, none too short for the
-    headers; ``mac`` is the sending port's. Raises PlanError at the field concerned.
+    headers; ``mac`` is the sending port's. ``stamped``: zeros stand where the stamp will be, which
+    adds up to what they do, so that checksums over it stay right. Raises PlanError at the field
+    concerned.
     """
     draft = _Draft(headers, lengths, min(lengths), max(lengths), mac)
     frame = bytearray()
     for index, header in enumerate(headers):
         draft.offsets.append(len(frame))
         frame += _header(draft, index, header)
-    frame += payload_octets(payload, draft.greatest - len(frame))
+    stamp = bytes(STAMP_OCTETS) if stamped else b""
+    frame += payload_octets(payload, draft.greatest - len(frame) - len(stamp)) + stamp
     checksums = _checksums(draft, frame)
     _check_number(headers, "varying fields", len(draft.fields), FIELDS_MAX)
     _check_number(headers, "length fields", len(draft.length_fields), LENGTH_FIELDS_MAX)

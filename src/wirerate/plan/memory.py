@@ -2,8 +2,9 @@
 """How much memory the ready frames of a flow take in the engine, the most that it can be.
 
 The engine asks EAL for memory before it knows any frame, so the commands add this up over all flows
-first. The figures are those of engine/program: a ring of ready frames for each queue, long enough
-for a burst, and for whole periods where the frames repeat soon. Pure.
+first. The figures are those of engine/program (frame_ring.c): a ring of ready frames for each
+queue, long enough for a burst, and for whole periods where the frames repeat soon. Frames that are
+written before each burst need a ring beyond what the device may still hold. Pure.
 """
 
 from __future__ import annotations
@@ -11,29 +12,58 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from wirerate.plan.location import LocationKind
 from wirerate.units import frame_len_no_fcs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wirerate.plan.compile import CompiledFlow
+    from wirerate.plan.location import Location
 
 _CACHE_LINE = 64
 #: Beside the frame: the pool's object header 64, struct rte_mbuf 128, headroom 128.
 _MBUF_OCTETS = 320
 #: Frames that repeat within so many are rendered once, before the start (0002, STREAM).
 _READY_PERIOD_MAX = 8192
-#: Else so many frames are in turn written and sent, and a further one for each length.
+#: Else fields are written before each burst; these many frames leave room for lists of values.
 _WALK_FRAMES = 16_384
 _RING_FRAMES_MIN = 64
+#: What copies frames before it returns (engine/device/port.c, port_frames_held_max).
+_COPYING = {
+    LocationKind.NULL,
+    LocationKind.PCAP,
+    LocationKind.TAP,
+    LocationKind.AF_PACKET,
+    LocationKind.VHOST,
+}
+_DESCRIPTORS_DEFAULT = 1024
+_BURST_MAX = 512
 
 
-def flow_memory_octets(compiled: CompiledFlow, queues: int, burst: int) -> int:
-    """Octets that the frames of a flow take, sent over ``queues`` in bursts of ``burst``."""
+def frames_held_max(location: Location, tx_descriptors: int) -> int:
+    """Frames that a Tx queue's device may still read after it took them.
+
+    ``tx_descriptors`` 0 is the default.
+    """
+    if location.kind in _COPYING:
+        return 0
+    if location.kind is LocationKind.MEMIF and "zero-copy=yes" not in location.devargs:
+        return 0
+    return (tx_descriptors or _DESCRIPTORS_DEFAULT) + _BURST_MAX
+
+
+def flow_memory_octets(compiled: CompiledFlow, queues: int, burst: int, held: int) -> int:
+    """Octets that the frames of a flow take, sent over ``queues`` in bursts of ``burst``.
+
+    ``held``: what each queue's device may hold (`frames_held_max`).
+    """
     least = max(burst, _RING_FRAMES_MIN)
     if compiled.scan is not None:
         return queues * _trace_octets(compiled.scan, least)
-    return queues * _ring_frames(compiled.stream, least) * _stride(compiled.frame_size_max)
+    written = max(least, held + burst)
+    frames = _ring_frames(compiled.stream, written if compiled.measured else least, written)
+    return queues * frames * _stride(compiled.frame_size_max)
 
 
 def _stride(frame_size: int) -> int:
@@ -41,12 +71,15 @@ def _stride(frame_size: int) -> int:
     return _MBUF_OCTETS + -(-frame_len_no_fcs(frame_size) // _CACHE_LINE) * _CACHE_LINE
 
 
-def _ring_frames(stream: Mapping[str, Any], least: int) -> int:
-    """Frames of one queue's ring; a part of the stream never has a longer period than the whole."""
+def _ring_frames(stream: Mapping[str, Any], least: int, written: int) -> int:
+    """Frames of one queue's ring; a part of the stream never has a longer period than the whole.
+
+    ``least`` of them where all are ready, ``written`` where fields are written before each burst.
+    """
     lengths = max(len(stream["lengths"]), 1)
     period = math.lcm(lengths, *(_count(field) for field in stream["fields"]))
     if period > _READY_PERIOD_MAX:
-        return max(_WALK_FRAMES, least) + lengths
+        return max(_WALK_FRAMES, written) + lengths
     return -(-least // period) * period
 
 

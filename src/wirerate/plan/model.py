@@ -109,6 +109,21 @@ class Duration:
 
 
 @dataclass(frozen=True)
+class Metrics:
+    """What OTG's ``metrics`` asks to know of a flow; nothing unless ``enabled``.
+
+    Every measured flow is measured in all respects: ``loss``, ``timestamps`` and ``latency`` say
+    what of it a report in OTG's words shows, ``rx_name`` that it tells receiving ports apart.
+    """
+
+    enabled: bool = False
+    loss: bool = False
+    timestamps: bool = False
+    latency: bool = False
+    rx_name: bool = False
+
+
+@dataclass(frozen=True)
 class Flow:
     """One flow: frames of one stack, sent by ``tx_port``.
 
@@ -126,6 +141,12 @@ class Flow:
     payload: Payload
     rate: Rate
     duration: Duration
+    metrics: Metrics = Metrics()
+
+    @property
+    def measured(self) -> bool:
+        """Every frame has a stamp, and the receivers look for it."""
+        return self.metrics.enabled and bool(self.rx_ports)
 
 
 @dataclass(frozen=True)

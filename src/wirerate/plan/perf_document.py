@@ -24,11 +24,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from wirerate.errors import PlanError
 from wirerate.plan.location import parse_location
 from wirerate.plan.rate_document import plan_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from wirerate.plan.location import Location
     from wirerate.plan.perf_settings import PerfSettings
@@ -41,13 +42,22 @@ _SRC_PORTS = 65536 - _SRC_PORT
 _NS_PER_S = 1_000_000_000
 
 
-def perf_document(settings: PerfSettings, ports: Sequence[tuple[int, str, int]]) -> dict[str, Any]:
+def perf_document(
+    settings: PerfSettings,
+    ports: Sequence[tuple[int, str, int]],
+    receiving: Collection[int] | None = None,
+) -> dict[str, Any]:
     """The plan for ``ports``: (index, location, Tx queues); those without Tx queues send nothing.
 
-    Port and flow number i are called ``p<i>``. Of a number of frames and a duration the plan has
-    the frames; the duration is then the caller's to keep. Raises PlanError for a rate that a plan
-    cannot say.
+    Port and flow number i are called ``p<i>``. What is measured may come back on the ports
+    ``receiving``, None = on all of them, as what is not measured. Of a number of frames and a
+    duration the plan has the frames; the duration is then the caller's to keep. Raises PlanError
+    for a rate that a plan cannot say, and when nobody receives what is to be measured.
     """
+    if settings.measure and receiving is not None and not receiving:
+        raise PlanError(
+            "--measure: the lcore map lets no port receive; add an lcore that receives, 1:2.0 say"
+        )
     names = [f"p{index}" for index, _, _ in ports]
     document: dict[str, Any] = {
         "ports": [
@@ -57,8 +67,13 @@ def perf_document(settings: PerfSettings, ports: Sequence[tuple[int, str, int]])
     }
     if not settings.promiscuous:
         document["layer1"] = [{"name": "ports", "port_names": names, "promiscuous": False}]
+    receivers = [
+        name
+        for name, (index, _, _) in zip(names, ports, strict=True)
+        if not settings.measure or receiving is None or index in receiving
+    ]
     document["flows"] = [
-        _flow(settings, index, parse_location(location), names)
+        _flow(settings, index, parse_location(location), receivers)
         for index, location, tx_queues in ports
         if tx_queues
     ]
@@ -66,13 +81,13 @@ def perf_document(settings: PerfSettings, ports: Sequence[tuple[int, str, int]])
 
 
 def _flow(
-    settings: PerfSettings, index: int, location: Location, names: Sequence[str]
+    settings: PerfSettings, index: int, location: Location, receivers: Sequence[str]
 ) -> dict[str, Any]:
-    """What a port sends; it may come back on any of them."""
+    """What a port sends; it may come back on any of the receivers."""
     name = f"p{index}"
-    return {
+    flow = {
         "name": name,
-        "tx_rx": {"choice": "port", "port": {"tx_name": name, "rx_names": list(names)}},
+        "tx_rx": {"choice": "port", "port": {"tx_name": name, "rx_names": list(receivers)}},
         "packet": [
             _ethernet(index, location),
             _ipv4(settings.flows),
@@ -83,6 +98,9 @@ def _flow(
         "rate": plan_rate(settings.rate, Fraction(settings.frame_size)),
         "duration": _duration(settings),
     }
+    if settings.measure:
+        flow["metrics"] = {"enable": True, "loss": True, "latency": {"enable": True}}
+    return flow
 
 
 def _value(value: int | str) -> dict[str, Any]:

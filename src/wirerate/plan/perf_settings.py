@@ -33,7 +33,8 @@ class PerfSettings(RunSettings):
     """The settings of a run, and what `wirerate perf` was asked to send and where.
 
     ``frame_size`` [octets, with FCS]. ``rate`` is per port, over all its queues. ``frames`` None =
-    no limit per port. ``flows`` are distinct 5-tuples per port.
+    no limit per port. ``flows`` are distinct 5-tuples per port. ``measure``: every frame is known
+    when it comes back.
     """
 
     locations: tuple[Location, ...]
@@ -43,6 +44,7 @@ class PerfSettings(RunSettings):
     flows: int
     protocol: Protocol
     promiscuous: bool
+    measure: bool = False
 
     @property
     def default_location(self) -> bool:

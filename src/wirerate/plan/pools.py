@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wirerate.plan.memory import flow_memory_octets
+from wirerate.plan.memory import flow_memory_octets, frames_held_max
 from wirerate.plan.program import frame_size_max, queues_of
+from wirerate.plan.stamps import stamps_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ _MBUF_OCTETS = 384
 """Beside the frame: object header 64, struct rte_mbuf 128, headroom 128, cache lines filled up."""
 _LISTS_SHARE = 8
 """A frame's places in lists, 24 octets, and some room: an eighth of its 384 octets or more."""
+_FLOW_STATE_OCTETS = 8320
+"""What an Rx queue keeps of each stamp: struct flow_state (engine/worker/rx_measure.h)."""
 _RX_ROOM_MIN = 2048
 _DESCRIPTORS_DEFAULT = 1024
 
@@ -28,7 +31,7 @@ _DESCRIPTORS_DEFAULT = 1024
 def memory_octets(
     plan: Plan, settings: RunSettings, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]
 ) -> int:
-    """What the mbufs of all ports take on ordinary pages, the most that it can be [octets]."""
+    """What frames and measuring take on ordinary pages, the most that it can be [octets]."""
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:
@@ -38,10 +41,15 @@ def memory_octets(
             descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
             each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
             total += (settings.mbufs + descriptors) * each
-    for flow, queues in zip(flows, queues_of(plan, lcore_map, flows), strict=True):
-        octets = flow_memory_octets(flow, queues, settings.burst)
+    held = {
+        port.name: frames_held_max(port.location, settings.tx_descriptors) for port in plan.ports
+    }
+    counts = queues_of(plan, lcore_map, flows)
+    for flow, queues in zip(flows, counts, strict=True):
+        octets = flow_memory_octets(flow, queues, settings.burst, held[flow.flow.tx_port])
         total += octets + octets // _LISTS_SHARE
-    return total
+    rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
+    return total + rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
 
 
 def _share_of_page(octets: int) -> int:

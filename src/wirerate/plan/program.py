@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineRefusedError, PlanError
-from wirerate.plan.answers import answers, must_receive, reply_task, rx_words
-from wirerate.plan.captures import capture_params
+from wirerate.plan.answers import answers, check_receivers, must_receive, reply_task, rx_words
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import LocationKind
+from wirerate.plan.stamps import first_stamps
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY, format_engineering
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class FlowPlan:
     place of its port in the plan. ``intended_fps`` is the mean over bursts and the gaps between
     them; None = as fast as the device takes frames, or ``traced``: at a trace's own times.
     ``frames``, ``duration_ns`` None = no such end; ``burst_frames`` 1 = evenly spaced.
-    ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it.
+    ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it, namely those at
+    the places ``rx_ports``; ``measured``: each of its frames is known when it arrives there.
     """
 
     index: int
@@ -77,6 +78,8 @@ class FlowPlan:
     burst_frames: int = 1
     traced: bool = False
     expected: bool = True
+    measured: bool = False
+    rx_ports: tuple[int, ...] = ()
 
     @property
     def unpaced(self) -> bool:
@@ -118,7 +121,8 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
 def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
     """The map that the user gave, without Tx queues that would have nothing to send.
 
-    Raises PlanError where a flow has nobody to send it, or a port nobody to receive what it must.
+    Raises PlanError where a flow has nobody to send it, a measured one nobody to receive it at one
+    of its ports (what arrives there would count as lost), or a port nobody to receive what it must.
     """
     ports = []
     for entry in lcore_map.ports:
@@ -127,6 +131,7 @@ def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
         if fitted.rx or fitted.tx:
             ports.append(fitted)
     sending = {entry.port for entry in ports if entry.tx}
+    receiving = {entry.port for entry in ports if entry.rx}
     for flow in plan.flows:
         index = plan.port_index(flow.tx_port)
         if index not in sending:
@@ -134,14 +139,14 @@ def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
                 f"{flow.path}.tx_rx: port {flow.tx_port} sends it, but the lcore map {lcore_map} "
                 f"has no lcore to transmit on port {index}; add :LCORE.{index}"
             )
-    receiving = {entry.port for entry in ports if entry.rx}
-    for index, port in enumerate(plan.ports):
-        if index not in receiving and must_receive(plan, index):
-            raise PlanError(
-                f"{port.path}: port {port.name} has devices or is captured, so it must receive, but"
-                f" the lcore map {lcore_map} has no lcore to receive on port {index}; add "
-                f"LCORE:.{index}"
-            )
+        for name in flow.rx_ports if flow.measured else ():
+            index = plan.port_index(name)
+            if index not in receiving:
+                raise PlanError(
+                    f"{flow.path}.tx_rx: port {name} is to receive and measure it, but the lcore "
+                    f"map {lcore_map} has no lcore to receive on port {index}; add LCORE:.{index}"
+                )
+    check_receivers(plan, receiving, str(lcore_map))
     return LcoreMap(tuple(ports))
 
 
@@ -273,8 +278,11 @@ def plan_ports(
     return tuple(plans)
 
 
-def plan_flow(index: int, title: str, port: int, compiled: CompiledFlow) -> FlowPlan:
-    """What a compiled flow is to do; number ``index`` of the plan, sent by port number ``port``."""
+def plan_flow(
+    index: int, title: str, places: Mapping[str, int], compiled: CompiledFlow
+) -> FlowPlan:
+    """What a compiled flow is to do; number ``index`` of the plan; ``places`` of ports by name."""
+    flow = compiled.flow
     stream = compiled.stream
     burst = stream.get("burst")
     trace = stream.get("trace")
@@ -282,8 +290,8 @@ def plan_flow(index: int, title: str, port: int, compiled: CompiledFlow) -> Flow
         index=index,
         name=stream["name"],
         title=title,
-        label=compiled.flow.name,
-        port=port,
+        label=flow.name,
+        port=places[flow.tx_port],
         intended_fps=mean_fps(stream["fps"], burst),
         mean_size=float(compiled.mean_size),
         frames=stream.get("frames"),
@@ -291,7 +299,9 @@ def plan_flow(index: int, title: str, port: int, compiled: CompiledFlow) -> Flow
         delay_ns=stream.get("delay_ns", 0),
         burst_frames=1 if burst is None else burst["frames"],
         traced=trace is not None and trace.get("speed") is not None,
-        expected=bool(compiled.flow.rx_ports),
+        expected=bool(flow.rx_ports),
+        measured=compiled.measured,
+        rx_ports=tuple(places[name] for name in flow.rx_ports),
     )
 
 
@@ -311,8 +321,12 @@ def make_program(
 
     A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
     fewer, each queue sends its share of every flow, except of those that have an order to keep: a
-    trace, and bursts. Answers for devices leave by the first Tx queue of their port.
+    trace, and bursts. Where any flow is measured, every Rx queue measures: it counts what is not
+    its own as foreign or strange. Answers for devices leave by the first Tx queue of their port.
+    Raises PlanError when there are too many measured flows.
     """
+    stamps = first_stamps(flows, queues_of(plan, lcore_map, flows))
+    measure = {"measure": True} if any(stamp is not None for stamp in stamps) else {}
     shares = {
         entry.port: _shares(plan, entry.port, len(entry.tx), flows) for entry in lcore_map.ports
     }
@@ -323,7 +337,7 @@ def make_program(
             queue = {"kind": task.direction, "port": port_name(task.port), "queue": task.queue}
             if task.direction == "rx":
                 # As pktperf: receive up to twice what is sent, so that receiving keeps up.
-                words = {"burst": min(BURST_MAX, 2 * settings.burst)}
+                words = {"burst": min(BURST_MAX, 2 * settings.burst)} | measure
                 tasks.append(queue | words | rx_words(plan, task.port))
                 continue
             queue["burst"] = settings.burst
@@ -335,12 +349,14 @@ def make_program(
         ]
         if tasks:
             workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
-    program: dict[str, Any] = {"workers": workers, "streams": [flow.stream for flow in flows]}
-    if plan.captures:
-        program["captures"] = capture_params(
-            plan.captures, lambda name: port_name(plan.port_index(name))
-        )
-    return program
+    streams = [
+        flow.stream if stamp is None else flow.stream | {"stamp": stamp}
+        for flow, stamp in zip(flows, stamps, strict=True)
+    ]
+    captures = [
+        capture.params(port_name(plan.port_index(capture.port))) for capture in plan.captures
+    ]
+    return {"workers": workers, "streams": streams} | ({"captures": captures} if captures else {})
 
 
 def queues_of(plan: Plan, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]) -> list[int]:
