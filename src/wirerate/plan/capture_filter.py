@@ -65,7 +65,7 @@ def decode_filters(readers: Sequence[Reader]) -> str:
     tags = 0
     ip: str | None = None
     for reader in readers:
-        branch = reader.choice(_BRANCHES, "custom")
+        branch = reader.choice(_BRANCHES)
         child = reader.branch(branch)
         if branch == "custom":
             terms += _custom(child)

@@ -79,15 +79,17 @@ class DeviceEnds:
             raise PlanError(
                 f"{self.path}: the frames of a trace have addresses of their own; use tx_rx.port"
             )
-        pairs = self._pairs(packet)
-        tx_ports = dict.fromkeys(tx.interface.port for tx, _ in pairs)
+        tx = [end for named in self.tx for end in ends_of(named, packet)]
+        rx = [end for named in self.rx for end in ends_of(named, packet)]
+        pairs = self._pairs(tx, rx)
+        tx_ports = dict.fromkeys(end.interface.port for end in tx)
         if len(tx_ports) > 1:
             raise PlanError(
                 f"{self.path}.tx_names: they are on ports {' and '.join(tx_ports)}; split the "
                 "flow, one for each port"
             )
-        rx_ports = dict.fromkeys(rx.interface.port for _, rx in pairs)
-        mtus = [tx.interface.mtu for tx, _ in pairs if tx.interface.mtu is not None]
+        rx_ports = dict.fromkeys(end.interface.port for _, end in pairs)
+        mtus = [end.interface.mtu for end in tx if end.interface.mtu is not None]
         return Traffic(
             tx_port=next(iter(tx_ports)),
             rx_ports=tuple(rx_ports),
@@ -95,9 +97,8 @@ class DeviceEnds:
             mtu=min(mtus, default=None),
         )
 
-    def _pairs(self, packet: Sequence[Header]) -> list[Pair]:
-        tx: list[End] = [end for named in self.tx for end in ends_of(named, packet)]
-        rx: list[End] = [end for named in self.rx for end in ends_of(named, packet)]
+    def _pairs(self, tx: Sequence[End], rx: Sequence[End]) -> list[Pair]:
+        """Who sends to whom, in the order of the frames; nobody to itself."""
         if self.one_to_one:
             if len(tx) != len(rx):
                 raise PlanError(
@@ -106,15 +107,14 @@ class DeviceEnds:
                 )
             pairs = list(zip(tx, rx, strict=True))
         else:
-            if len(tx) * len(rx) > VALUES_MAX:
-                raise PlanError(
-                    f"{self.path}: {len(tx):,} times {len(rx):,} ends are more than "
-                    f"{VALUES_MAX:,} pairs; split the flow"
-                )
-            pairs = [(one, other) for one in tx for other in rx]
-        pairs = [(one, other) for one, other in pairs if one != other]
-        if not pairs:
-            raise PlanError(f"{self.path}: it has no two ends; name others in rx_names")
+            pairs = [(one, other) for one in tx for other in rx if one != other]
+        if not pairs or any(one == other for one, other in pairs):
+            raise PlanError(f"{self.path}: an end would send to itself; name others in rx_names")
+        if len(pairs) > VALUES_MAX:
+            raise PlanError(
+                f"{self.path}: {len(pairs):,} pairs of ends; wirerate does at most {VALUES_MAX:,} "
+                "in a flow, so split it"
+            )
         return pairs
 
 
