@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "config/config_limits.h"
 #include "config/stream_config.h"
+#include "protocol/host_address.h"
 
 struct json_t; /* jansson's json_t */
 
@@ -39,6 +40,7 @@ enum task_kind {
 	TASK_RX,
 	TASK_TX,
 	TASK_FORWARD,
+	TASK_REPLY,
 };
 
 enum rewrite {
@@ -70,7 +72,10 @@ struct task_config {
 	uint32_t part;         /* tx only: 0…parts-1; every part of a stream is in one task */
 	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
 	bool measure;          /* rx only: look for stamps */
-	struct forward_config forward; /* forward only: port and queue are those it receives on */
+	bool answer; /* rx and forward: requests go to the reply task of the port, which exists */
+	struct forward_config forward;  /* forward only: port and queue are those it receives on */
+	struct host_address *addresses; /* reply only: n_addresses of them, all different */
+	uint32_t n_addresses;           /* 1…CONFIG_ADDRESSES_MAX */
 };
 
 struct worker_config {
@@ -95,6 +100,20 @@ struct preview_config {
 	uint64_t frames; /* 1…CONFIG_PREVIEW_FRAMES_MAX */
 };
 
+/* What ports.exchange asks for. */
+struct exchange_config {
+	char port[CONFIG_NAME_SIZE]; /* not resolved */
+	uint32_t queue;              /* Tx, 0…1023 */
+	struct exchange_frame {
+		uint8_t *octets;
+		uint32_t n_octets; /* without FCS */
+	} *frames;
+	uint32_t n_frames;   /* 0…CONFIG_EXCHANGE_FRAMES_MAX */
+	char *filter;        /* libpcap's expression; "": everything */
+	uint32_t answers;    /* 1…CONFIG_EXCHANGE_FRAMES_MAX: so many end it */
+	uint64_t timeout_ns; /* 1…CONFIG_EXCHANGE_NS_MAX */
+};
+
 struct start_config {
 	bool has_duration;    /* false: until stopped or all frames are sent */
 	uint64_t duration_ns; /* 1…CONFIG_DURATION_NS_MAX when has_duration */
@@ -112,6 +131,8 @@ int config_decode_program(const struct json_t *params, struct program_config *ou
 /* params has the keys of program.preview beside those of program.load. */
 int config_decode_preview(const struct json_t *params, struct program_config *program,
 			  struct preview_config *out, struct error *err);
+int config_decode_exchange(const struct json_t *params, struct exchange_config *out,
+			   struct error *err);
 int config_decode_start(const struct json_t *params, struct start_config *out, struct error *err);
 
 /* For the methods whose params are {}. */
@@ -121,5 +142,6 @@ int config_decode_nothing(const struct json_t *params, struct error *err);
 void config_free_ports(struct ports_config *config);
 void config_free_program(struct program_config *config);
 void config_free_preview(struct preview_config *config);
+void config_free_exchange(struct exchange_config *config);
 
 #endif

@@ -28,4 +28,7 @@ int config_check_program(struct program_config *config, struct error *err);
  */
 int config_check_queues(const struct program_config *config, struct error *err);
 
+/* A port has at most one reply task, and one where a task of it is to answer. */
+int config_check_replies(const struct program_config *config, struct error *err);
+
 #endif

@@ -42,7 +42,7 @@ compare_places(const struct queue_use *x, const struct queue_use *y)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* By queue, then worker, then stream. */
+/* By queue, then worker, then stream; tasks of no stream last. */
 static int
 compare_uses(const void *a, const void *b)
 {
@@ -51,6 +51,8 @@ compare_uses(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
+	if (x->worker == y->worker && (x->task->kind == TASK_TX) != (y->task->kind == TASK_TX))
+		return x->task->kind == TASK_TX ? -1 : 1;
 	if (x->worker == y->worker && x->task->stream_index != y->task->stream_index)
 		return x->task->stream_index < y->task->stream_index ? -1 : 1;
 	return compare_places(x, y);
@@ -93,7 +95,9 @@ collect(const struct program_config *config, struct queue_use *uses)
 			const struct task_config *task = &config->workers[w].tasks[t];
 
 			uses[n++] = (struct queue_use){
-				task, task->port, task->queue, task->kind == TASK_TX, w, t};
+				task,        task->port,
+				task->queue, task->kind == TASK_TX || task->kind == TASK_REPLY,
+				w,           t};
 			if (task->kind == TASK_FORWARD)
 				uses[n++] = (struct queue_use){task,
 							       task->forward.to_port,

@@ -219,8 +219,11 @@ config_free_ports(struct ports_config *config)
 void
 config_free_program(struct program_config *config)
 {
-	for (uint32_t i = 0; i < config->n_workers; i++)
+	for (uint32_t i = 0; i < config->n_workers; i++) {
+		for (uint32_t t = 0; t < config->workers[i].n_tasks; t++)
+			free(config->workers[i].tasks[t].addresses);
 		free(config->workers[i].tasks);
+	}
 	for (uint32_t i = 0; i < config->n_streams; i++)
 		config_free_stream(&config->streams[i]);
 	free(config->workers);

@@ -18,6 +18,9 @@ void config_free_stream(struct stream_config *stream);
 /* A task of WORKER. */
 void config_decode_task(const struct cursor *at, struct task_config *task);
 
+/* The addresses of a reply task, which differ. */
+void config_decode_addresses(const struct cursor *at, struct task_config *task);
+
 /* FIELD. */
 void config_decode_field(const struct cursor *at, struct field_config *field);
 

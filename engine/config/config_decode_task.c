@@ -19,10 +19,12 @@ decode_kind(const struct cursor *at, struct task_config *task)
 		task->kind = TASK_RX;
 	else if (strcmp(kind, "forward") == 0)
 		task->kind = TASK_FORWARD;
+	else if (strcmp(kind, "reply") == 0)
+		task->kind = TASK_REPLY;
 	else
 		cursor_refuse(at, "kind",
-			      "\"%s\" is no kind of task; it must be \"rx\", \"tx\" or "
-			      "\"forward\"",
+			      "\"%s\" is no kind of task; it must be \"rx\", \"tx\", "
+			      "\"forward\" or \"reply\"",
 			      kind);
 }
 
@@ -84,21 +86,28 @@ decode_tx(const struct cursor *at, struct task_config *task)
 void
 config_decode_task(const struct cursor *at, struct task_config *task)
 {
-	static const char *const rx_keys[] = {"kind", "port", "queue", "burst", "measure", NULL};
+	static const char *const rx_keys[] = {"kind",    "port",   "queue", "burst",
+					      "measure", "answer", NULL};
 	static const char *const tx_keys[] = {
 		"kind", "port", "queue", "burst", "stream", "part", "parts", NULL,
 	};
 	static const char *const forward_keys[] = {
-		"kind",        "port", "queue",     "burst",   "to_port",  "to_queue", "rewrite",
-		"work_cycles", "drop", "duplicate", "reorder", "delay_ns", "seed",     NULL,
+		"kind",     "port",     "queue",       "burst",  "to_port",
+		"to_queue", "rewrite",  "work_cycles", "drop",   "duplicate",
+		"reorder",  "delay_ns", "seed",        "answer", NULL,
+	};
+	static const char *const reply_keys[] = {
+		"kind", "port", "queue", "burst", "addresses", NULL,
 	};
 	static const char *const any_keys[] = {
-		"kind", "port",      "queue",   "burst",    "measure", "stream",
-		"part", "parts",     "to_port", "to_queue", "rewrite", "work_cycles",
-		"drop", "duplicate", "reorder", "delay_ns", "seed",    NULL,
+		"kind",    "port",     "queue",    "burst",   "measure",     "stream", "part",
+		"parts",   "to_port",  "to_queue", "rewrite", "work_cycles", "drop",   "duplicate",
+		"reorder", "delay_ns", "seed",     "answer",  "addresses",   NULL,
 	};
-	static const char *const *const keys[] = {
-		[TASK_RX] = rx_keys, [TASK_TX] = tx_keys, [TASK_FORWARD] = forward_keys};
+	static const char *const *const keys[] = {[TASK_RX] = rx_keys,
+						  [TASK_TX] = tx_keys,
+						  [TASK_FORWARD] = forward_keys,
+						  [TASK_REPLY] = reply_keys};
 
 	cursor_closed_object(at, any_keys); /* an object at all */
 	decode_kind(at, task);
@@ -110,6 +119,10 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 		decode_tx(at, task);
 	else if (task->kind == TASK_FORWARD)
 		decode_forward(at, &task->forward);
+	else if (task->kind == TASK_REPLY)
+		config_decode_addresses(at, task);
 	else if (cursor_has(at, "measure"))
 		cursor_get_bool(at, "measure", &task->measure);
+	if (cursor_has(at, "answer"))
+		cursor_get_bool(at, "answer", &task->answer);
 }

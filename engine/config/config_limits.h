@@ -35,6 +35,9 @@ enum config_limit {
 	CONFIG_PATH_SIZE = 4096,     /* of a file, with the final NUL: PATH_MAX of Linux */
 	CONFIG_PERIOD_MAX = 1 << 20, /* [frames] also how many lengths a stream may list */
 	CONFIG_PREVIEW_FRAMES_MAX = 1 << 24,
+	CONFIG_ADDRESSES_MAX = 1024, /* of a reply task */
+	CONFIG_EXCHANGE_FRAMES_MAX = 1024,
+	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
 #define CONFIG_BURST_FRAMES_MAX (UINT64_C(1) << 32)
@@ -45,6 +48,8 @@ enum config_limit {
 #define CONFIG_WORK_CYCLES_MAX UINT64_C(1000000000)
 #define CONFIG_DELAY_NS_MAX UINT64_C(1000000000)
 #define CONFIG_SLEEP_NS_MAX UINT64_C(5000000) /* half of what makes a frame too late */
+#define CONFIG_EXCHANGE_NS_MAX \
+	UINT64_C(2000000000) /* the control thread does nothing else meanwhile */
 #define CONFIG_DURATION_NS_MAX (UINT64_C(366) * 86400 * 1000000000)
 
 #endif

@@ -94,11 +94,10 @@ hex_decode(const char *text, size_t digits, uint8_t *out)
 	return digits;
 }
 
-void
-cursor_get_hex(const struct cursor *at, const char *key, uint32_t min, uint32_t max,
-	       uint8_t **octets, uint32_t *n_octets)
+static void
+take_hex(const struct cursor *at, const char *key, const json_t *json, uint32_t min, uint32_t max,
+	 uint8_t **octets, uint32_t *n_octets)
 {
-	const json_t *json = cursor_get(at, key);
 	size_t digits = json_string_length(json), bad;
 	uint8_t *out;
 
@@ -129,4 +128,20 @@ cursor_get_hex(const struct cursor *at, const char *key, uint32_t min, uint32_t 
 	}
 	*octets = out;
 	*n_octets = (uint32_t)(digits / 2);
+}
+
+void
+cursor_get_hex(const struct cursor *at, const char *key, uint32_t min, uint32_t max,
+	       uint8_t **octets, uint32_t *n_octets)
+{
+	take_hex(at, key, cursor_get(at, key), min, max, octets, n_octets);
+}
+
+void
+cursor_element_hex(const struct cursor *array, size_t index, uint32_t min, uint32_t max,
+		   uint8_t **octets, uint32_t *n_octets)
+{
+	const struct cursor at = cursor_element(array, index);
+
+	take_hex(&at, NULL, at.json, min, max, octets, n_octets);
 }

@@ -73,7 +73,11 @@ close_ports(struct session *session)
 {
 	for (uint32_t i = 0; i < session->port_count; i++)
 		port_close(&session->ports[i]);
+	for (uint32_t i = 0; i < session->port_count; i++)
+		frame_pool_destroy(session->exchanges[i].pool);
+	free(session->exchanges);
 	free(session->ports);
+	session->exchanges = NULL;
 	session->ports = NULL;
 	session->port_count = 0;
 }
@@ -82,8 +86,11 @@ static int
 open_ports(struct session *session, const struct ports_config *config, struct error *err)
 {
 	session->ports = calloc(config->n_ports, sizeof(session->ports[0]));
-	if (session->ports == NULL)
+	session->exchanges = calloc(config->n_ports, sizeof(session->exchanges[0]));
+	if (session->ports == NULL || session->exchanges == NULL) {
+		close_ports(session);
 		return error_set(err, -ENOMEM, NULL, "no memory for %u ports", config->n_ports);
+	}
 	for (uint32_t i = 0; i < config->n_ports; i++) {
 		char path[32];
 		int code;
@@ -130,6 +137,18 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 		json_array_append_new(infos, describe_port(&session->ports[i]));
 	}
 	return json_pack("{s:o}", "ports", infos);
+}
+
+static json_t *
+ports_exchange(struct session *session, const json_t *params, struct error *err)
+{
+	if (session->program != NULL) {
+		error_set(err, -EBUSY, NULL,
+			  "a program is loaded, whose workers receive; program.unload it first");
+		return NULL;
+	}
+	return exchange_frames(session->exchanges, session->ports, session->port_count, params,
+			       err);
 }
 
 static int
@@ -250,10 +269,11 @@ static const struct method {
 	const char *name;
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
-	{"engine.info", engine_info},       {"ports.open", ports_open},
-	{"program.load", program_load},     {"program.preview", preview},
-	{"traffic.start", traffic_start},   {"traffic.stop", traffic_stop},
-	{"program.unload", program_unload}, {"engine.shutdown", engine_shutdown},
+	{"engine.info", engine_info},         {"ports.open", ports_open},
+	{"ports.exchange", ports_exchange},   {"program.load", program_load},
+	{"program.preview", preview},         {"traffic.start", traffic_start},
+	{"traffic.stop", traffic_stop},       {"program.unload", program_unload},
+	{"engine.shutdown", engine_shutdown},
 };
 
 json_t *

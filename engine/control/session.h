@@ -13,12 +13,14 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "control/exchange.h"
 #include "device/port.h"
 #include "program/program.h"
 
 struct session {
-	const char *run_dir; /* not owned */
-	struct port *ports;  /* port_count of them, NULL until ports.open */
+	const char *run_dir;        /* not owned */
+	struct port *ports;         /* port_count of them, NULL until ports.open */
+	struct exchange *exchanges; /* for ports.exchange, one for each port */
 	uint32_t port_count;
 	struct program *program; /* the one that is loaded, or NULL; also first of the list */
 	struct program *all;     /* every program of the session, newest first */

@@ -27,8 +27,9 @@ enum counters_kind {
 	COUNTERS_RX,
 	COUNTERS_FLOW,
 	COUNTERS_FORWARD,
+	COUNTERS_REPLY,
 };
-#define COUNTERS_KINDS 7
+#define COUNTERS_KINDS 8
 
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
@@ -98,6 +99,19 @@ struct forward_counters {
 	uint64_t reserved[3];
 };
 
+/* A reply task. */
+struct reply_counters {
+	alignas(COUNTERS_ALIGN) uint64_t frames; /* taken by the device */
+	uint64_t octets;                         /* with FCS */
+	uint64_t arp;                            /* answers made, by kind */
+	uint64_t neighbors;
+	uint64_t echoes;
+	uint64_t not_taken;  /* made, but not taken by the device in time */
+	uint64_t overflowed; /* asked, but no room or no mbuf for an answer */
+	uint64_t busy_cycles;
+	uint64_t reserved[8];
+};
+
 struct worker_counters {
 	alignas(COUNTERS_ALIGN) uint64_t start_tsc;
 	uint64_t now_tsc; /* heartbeat, every loop */
@@ -141,6 +155,7 @@ static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
 	      "the histogram behind the plain words");
 static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");

@@ -129,6 +129,18 @@ static const struct counters_word forward_words[] = {
 	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
 };
 
+static const struct counters_word reply_words[] = {
+	WORD(reply_counters, frames, "frames", "sent: taken by the device"),
+	WORD(reply_counters, octets, "octets", "of those, with FCS"),
+	WORD(reply_counters, arp, "frames", "ARP replies made"),
+	WORD(reply_counters, neighbors, "frames", "neighbour advertisements made"),
+	WORD(reply_counters, echoes, "frames", "echo replies of ICMP and ICMPv6 made"),
+	WORD(reply_counters, not_taken, "frames", "made, but not taken by the device in time"),
+	WORD(reply_counters, overflowed, "frames",
+	     "asked for, but there was no room or no mbuf for them"),
+	WORD(reply_counters, busy_cycles, "cycles", "spent in calls that sent something"),
+};
+
 #define LAYOUT(kind, words) \
 	{#kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0])}
 
@@ -140,4 +152,5 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_RX] = LAYOUT(rx, rx_words),
 	[COUNTERS_FLOW] = LAYOUT(flow, flow_words),
 	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
+	[COUNTERS_REPLY] = LAYOUT(reply, reply_words),
 };

@@ -31,6 +31,7 @@ struct program {
 	uint32_t port_count;
 	struct port_counters **port_counters; /* port_count of them */
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
+	struct answer_queue **answers;        /* per port, NULL where no task replies */
 	uint64_t hz;                          /* of the clock that schedules count */
 	uint16_t *stamp_index;                /* measure_index() */
 	bool running;

@@ -16,6 +16,7 @@
 #include "program/measure_build.h"
 #include "program/program.h"
 #include "program/program_check.h"
+#include "program/reply_build.h"
 #include "program/tx_build.h"
 
 struct build {
@@ -62,6 +63,7 @@ plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 			[TASK_RX] = COUNTERS_RX,
 			[TASK_TX] = COUNTERS_TX,
 			[TASK_FORWARD] = COUNTERS_FORWARD,
+			[TASK_REPLY] = COUNTERS_REPLY,
 		};
 
 		labels.port = task->port;
@@ -226,6 +228,7 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->port_id = program->ports[p].port_id;
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
+	task->answers = config->answer ? program->answers[p] : NULL;
 	if (config->measure && measure_streams(build->config) > 0)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
@@ -242,8 +245,20 @@ build_forward_task(struct build *build, struct forward_task *task, const struct 
 	int to = program_find_port(program->ports, program->port_count, config->forward.to_port);
 
 	task->counters = segment_block(program->segment, block);
+	task->answers = config->answer ? program->answers[from] : NULL;
 	return forward_build(task, config, &program->ports[from], &program->ports[to],
 			     build->forward_tasks++, program->hz, socket, err);
+}
+
+static void
+build_reply_task(struct build *build, struct reply_task *task, const struct task_config *config,
+		 int block)
+{
+	struct program *program = build->program;
+	int p = program_find_port(program->ports, program->port_count, config->port);
+
+	reply_build(task, config, &program->ports[p], program->answers[p],
+		    segment_block(program->segment, block), program->hz);
 }
 
 static int
@@ -266,7 +281,10 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 					socket);
 	worker->forward = rte_zmalloc_socket("forward tasks", slots * sizeof(worker->forward[0]),
 					     COUNTERS_ALIGN, socket);
-	if (worker->tx == NULL || worker->rx == NULL || worker->forward == NULL)
+	worker->reply = rte_zmalloc_socket("reply tasks", slots * sizeof(worker->reply[0]),
+					   COUNTERS_ALIGN, socket);
+	if (worker->tx == NULL || worker->rx == NULL || worker->forward == NULL ||
+	    worker->reply == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
 		const struct task_config *task = &config->tasks[t];
@@ -274,6 +292,9 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 		if (task->kind == TASK_FORWARD)
 			code = build_forward_task(build, &worker->forward[worker->forward_count++],
 						  task, block[t], socket, err);
+		else if (task->kind == TASK_REPLY)
+			build_reply_task(build, &worker->reply[worker->reply_count++], task,
+					 block[t]);
 		else if (task->kind == TASK_RX)
 			code = build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t],
 					     socket, err);
@@ -301,6 +322,9 @@ build_all(struct build *build, uint32_t number, struct error *err)
 		code = check_trace_sizes(build, err);
 	for (uint32_t p = 0; p < program->port_count && code == 0; p++)
 		code = create_pool(build, p, number, err);
+	if (code == 0)
+		code = reply_queues_create(program->answers, build->config, program->ports,
+					   program->port_count, number, err);
 	for (uint32_t w = 0; w < program->worker_count && code == 0; w++) {
 		code = build_worker(build, &program->workers[w], w, block, err);
 		block += build->config->workers[w].n_tasks;
@@ -322,6 +346,7 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 				       COUNTERS_ALIGN);
 	program->port_counters = calloc(port_count, sizeof(program->port_counters[0]));
 	program->pools = calloc(port_count, sizeof(program->pools[0]));
+	program->answers = calloc(port_count, sizeof(program->answers[0]));
 	atomic_init(&program->traffic.start_tsc, TRAFFIC_NOT_STARTED);
 	atomic_init(&program->traffic.stop_tsc, UINT64_MAX);
 	return program;
@@ -346,8 +371,9 @@ program_create(struct program **out, const struct program_config *config, struct
 		build.program->hz = hz;
 	if (build.program == NULL || build.program->workers == NULL ||
 	    build.program->port_counters == NULL || build.program->pools == NULL ||
-	    build.mbufs_used == NULL || build.block_of_task == NULL ||
-	    build.block_of_worker == NULL || build.block_of_port == NULL)
+	    build.program->answers == NULL || build.mbufs_used == NULL ||
+	    build.block_of_task == NULL || build.block_of_worker == NULL ||
+	    build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
 		code = segment_create(&build.program->segment, counters_path, hz, err);
@@ -374,6 +400,7 @@ free_worker(struct worker *worker)
 		measure_free((struct measure *)(uintptr_t)worker->rx[r].measure);
 	for (uint32_t f = 0; f < worker->forward_count; f++)
 		forward_free(&worker->forward[f]);
+	rte_free(worker->reply);
 	rte_free(worker->forward);
 	rte_free(worker->tx);
 	rte_free(worker->rx);
@@ -388,6 +415,8 @@ program_destroy(struct program *program)
 		free_worker(&program->workers[w]);
 	for (uint32_t p = 0; program->pools != NULL && p < program->port_count; p++)
 		frame_pool_destroy(program->pools[p]);
+	reply_queues_free(program->answers, program->port_count);
+	free(program->answers);
 	segment_close(program->segment);
 	free(program->stamp_index);
 	free(program->pools);

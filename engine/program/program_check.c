@@ -68,10 +68,10 @@ static int
 check_task(const struct program_config *config, const struct task_config *task,
 	   const struct port *ports, uint32_t port_count, const char *path, struct error *err)
 {
-	int code = check_queue(ports, port_count, task->port, task->queue, task->kind != TASK_TX,
-			       path, err);
+	bool receives = task->kind == TASK_RX || task->kind == TASK_FORWARD;
+	int code = check_queue(ports, port_count, task->port, task->queue, receives, path, err);
 
-	if (code != 0 || task->kind == TASK_RX)
+	if (code != 0 || task->kind == TASK_RX || task->kind == TASK_REPLY)
 		return code;
 	if (task->kind == TASK_FORWARD)
 		return check_queue(ports, port_count, task->forward.to_port, task->forward.to_queue,

@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 
+#include "answer/answer_queue.h"
 #include "base/units.h"
 #include "program/program.h"
 
@@ -61,6 +62,10 @@ program_halt(struct program *program)
 		return;
 	program_stop_tx(program);
 	worker_stop_all(program->workers, program->worker_count);
+	for (uint32_t p = 0; p < program->port_count; p++) {
+		if (program->answers[p] != NULL)
+			answer_queue_end(program->answers[p]);
+	}
 	program->running = false;
 	program_sample(program);
 }

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/units.h"
+#include "worker/reply_task.h"
 #include "worker/reverse.h"
 #include "worker/worker.h"
 
@@ -121,12 +122,29 @@ work(const struct forward_task *task, uint64_t from, uint16_t count)
 		;
 }
 
+/* Take out what asks something of the port. Returns how many are left. */
+static inline uint16_t
+take_requests(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t left = 0;
+
+	if (task->answers == NULL)
+		return count;
+	for (uint16_t i = 0; i < count; i++) {
+		if (reply_to(task->answers, mbufs[i]))
+			rte_pktmbuf_free(mbufs[i]);
+		else
+			mbufs[left++] = mbufs[i];
+	}
+	return left;
+}
+
 static inline uint16_t
 take_in(struct forward_task *task, uint64_t now)
 {
 	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
 	struct forward_counters *counters = task->counters;
-	uint16_t count = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
+	uint16_t count = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst), left;
 	uint64_t octets = (uint64_t)count * FCS_OCTETS, clock;
 
 	if (count == 0)
@@ -138,9 +156,10 @@ take_in(struct forward_task *task, uint64_t now)
 	counter_add(&counters->rx_octets, octets);
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, clock);
-	rewrite(task, mbufs, count);
-	work(task, clock, count);
-	for (uint16_t i = 0; i < count; i++) {
+	left = take_requests(task, mbufs, count);
+	rewrite(task, mbufs, left);
+	work(task, clock, left);
+	for (uint16_t i = 0; i < left; i++) {
 		if (unlikely(task->impaired))
 			impair(task, mbufs[i], now);
 		else

@@ -53,6 +53,7 @@ struct forward_task {
 	uint64_t held_tsc;
 	uint64_t refused_since;          /* 0: the device takes frames */
 	struct rte_mempool *copies_pool; /* for duplicates */
+	struct answer_queue *answers;    /* NULL: nobody asks for any */
 };
 
 /* Returns the clock after the call, or `now` when there was nothing to do. */

@@ -48,6 +48,14 @@ find_stamp(const struct rte_mbuf *mbuf, uint16_t magic, struct stamp *stamp)
 	return end != octets && stamp_before(mbuf, end, magic, stamp);
 }
 
+bool
+rx_has_stamp(const struct rte_mbuf *mbuf, uint16_t magic)
+{
+	struct stamp stamp;
+
+	return find_stamp(mbuf, magic, &stamp);
+}
+
 /* Forget what lies a window behind the sequences from…to, which are new. */
 static void
 slide(struct flow_state *flow, uint64_t from, uint64_t to)

@@ -7,6 +7,7 @@
 #define WR_WORKER_RX_MEASURE_H
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -30,6 +31,9 @@ struct measure {
 		index_of; /* by a stamp's stream: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
 };
+
+/* Whether the frame has a stamp with this magic, of whatever stream. */
+bool rx_has_stamp(const struct rte_mbuf *mbuf, uint16_t magic);
 
 /* Count a burst that was received until `clock`. */
 void rx_measure(const struct measure *measure, struct rx_counters *counters,

@@ -7,7 +7,7 @@
 #include <rte_ethdev.h>
 
 #include "base/units.h"
-#include "worker/rx_measure.h"
+#include "worker/reply_task.h"
 #include "worker/worker.h"
 
 /* Returns the clock after the call; now is the clock before it. */
@@ -17,12 +17,17 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
 	struct rx_counters *counters = task->counters;
 	uint16_t received = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
-	uint64_t after, octets;
+	uint64_t after, octets, foreign = counters->foreign_frames;
 
 	if (received == 0)
 		return now;
 	if (task->measure != NULL)
 		rx_measure(task->measure, counters, mbufs, received, rte_rdtsc());
+	if (task->answers != NULL &&
+	    (task->measure == NULL || counters->foreign_frames != foreign)) {
+		for (uint16_t i = 0; i < received; i++)
+			reply_to(task->answers, mbufs[i]);
+	}
 	octets = (uint64_t)received * FCS_OCTETS;
 	for (uint16_t i = 0; i < received; i++)
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);

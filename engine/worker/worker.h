@@ -93,6 +93,7 @@ struct tx_task {
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
 	const struct measure *measure; /* NULL: frames are counted only */
+	struct answer_queue *answers;  /* NULL: nobody asks for any */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
@@ -107,6 +108,8 @@ struct worker {
 	uint32_t tx_count;
 	uint32_t rx_count;
 	uint32_t forward_count;
+	struct reply_task *reply;
+	uint32_t reply_count;
 	uint32_t lcore;
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */

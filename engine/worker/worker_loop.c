@@ -128,6 +128,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		}
 		for (uint32_t i = 0; i < worker->forward_count; i++)
 			received = forward_task_poll(&worker->forward[i], received);
+		for (uint32_t i = 0; i < worker->reply_count; i++)
+			received = reply_task_poll(&worker->reply[i], received);
 		now = received;
 		if (needs & (LOOP_TX_PACED | LOOP_TX_UNPACED))
 			now = poll_tx(worker, now, needs);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The params of ports.exchange. Main thread, cold path. Source: docs/design/0005-measurement.md, "Answering". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "config/config_decode.h"
+
+static void
+decode_frames(const struct cursor *root, struct exchange_config *out)
+{
+	struct cursor array;
+	uint32_t n = cursor_get_array(root, "frames", 0, CONFIG_EXCHANGE_FRAMES_MAX, &array);
+
+	out->frames = cursor_new_array(&array, n, sizeof(out->frames[0]));
+	for (uint32_t i = 0; i < n && root->d->rc == 0; i++) {
+		struct exchange_frame *frame = &out->frames[i];
+
+		cursor_element_hex(&array, i, ETHERNET_HEADER_OCTETS, CONFIG_TEMPLATE_OCTETS_MAX,
+				   &frame->octets, &frame->n_octets);
+		out->n_frames++;
+	}
+}
+
+static void
+decode_filter(const struct cursor *root, char **filter)
+{
+	const json_t *json = cursor_get(root, "filter");
+
+	if (json == NULL)
+		return;
+	*filter = json_is_string(json) ? strdup(json_string_value(json)) : NULL;
+	if (!json_is_string(json))
+		cursor_refuse_value(root, "filter", json, "a string, \"\" for all frames");
+	else if (json_string_length(json) >= CONFIG_FILTER_SIZE)
+		cursor_refuse(root, "filter", "it has %zu octets; it may have %d",
+			      json_string_length(json), CONFIG_FILTER_SIZE - 1);
+	else if (*filter == NULL)
+		cursor_no_memory(root);
+	else if (strlen(*filter) != json_string_length(json))
+		cursor_refuse(root, "filter", "it has a NUL; leave it out");
+}
+
+int
+config_decode_exchange(const json_t *params, struct exchange_config *out, struct error *err)
+{
+	static const char *const keys[] = {
+		"port", "queue", "frames", "filter", "answers", "timeout_ns", NULL,
+	};
+	struct decoding d = {.err = err};
+	const struct cursor root = {.d = &d, .json = params};
+
+	memset(out, 0, sizeof(*out));
+	cursor_closed_object(&root, keys);
+	cursor_get_text(&root, "port", out->port, sizeof(out->port));
+	cursor_get_uint32(&root, "queue", 0, CONFIG_QUEUES_MAX - 1, &out->queue);
+	decode_frames(&root, out);
+	decode_filter(&root, &out->filter);
+	cursor_get_uint32(&root, "answers", 1, CONFIG_EXCHANGE_FRAMES_MAX, &out->answers);
+	cursor_get_uint64(&root, "timeout_ns", 1, CONFIG_EXCHANGE_NS_MAX, &out->timeout_ns);
+	if (d.rc < 0)
+		config_free_exchange(out);
+	return d.rc;
+}
+
+void
+config_free_exchange(struct exchange_config *config)
+{
+	for (uint32_t i = 0; i < config->n_frames; i++)
+		free(config->frames[i].octets);
+	free(config->frames);
+	free(config->filter);
+	memset(config, 0, sizeof(*config));
+}
