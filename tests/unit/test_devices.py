@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,7 @@ def test_ipv6_ends_are_chosen_by_the_packet():
 
 
 def test_what_the_plan_states_is_never_overwritten():
-    packet = [
+    packet: list[dict[str, Any]] = [
         {
             "ethernet": {
                 "dst": {"value": "00:00:00:00:00:00"},
@@ -197,7 +198,10 @@ def test_what_the_plan_states_is_never_overwritten():
 
 
 def test_auto_is_the_devices_in_a_flow_between_devices():
-    packet = [{"ethernet": {"dst": {"choice": "auto"}, "src": {"choice": "auto"}}}, {"ipv4": {}}]
+    packet: list[dict[str, Any]] = [
+        {"ethernet": {"dst": {"choice": "auto"}, "src": {"choice": "auto"}}},
+        {"ipv4": {}},
+    ]
     header, _ = packet_of(routed_plan(two_hosts(), packet=packet))
     assert content(header, "src") == Fixed(mac(EAST_MAC))
     assert isinstance(content(header, "dst"), NeighborMac)
@@ -286,7 +290,7 @@ def test_tags_of_the_device_are_put_in():
 
 
 def test_a_packet_with_a_tag_of_its_own_keeps_it():
-    packet = [{"ethernet": {}}, {"vlan": {"id": {"value": 9}}}, {"ipv4": {}}]
+    packet: list[dict[str, Any]] = [{"ethernet": {}}, {"vlan": {"id": {"value": 9}}}, {"ipv4": {}}]
     headers = packet_of(routed_plan(tagged_hosts({"name": "v", "id": 7}), packet=packet))
     assert [header.kind for header in headers] == ["ethernet", "vlan", "ipv4"]
     assert content(headers[1], "id") == Fixed(9)
@@ -307,7 +311,7 @@ def test_ends_with_different_numbers_of_tags_are_refused():
     assert content(headers[1], "id") == Values((1, 2))
 
 
-NAMES = {"tx": ["easts"], "rx": ["wests"]}
+NAMES: dict[str, Any] = {"tx": ["easts"], "rx": ["wests"]}
 
 
 def test_addresses_found_later_change_the_frames_only():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from typing import Any
 
 import pytest
 from scapy.layers.inet6 import (
@@ -137,7 +138,8 @@ class FakeEngine:
         self.heard = list(heard)
         self.calls = []
 
-    def call(self, method, params):
+    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        assert params is not None
         assert method == "ports.exchange"
         self.calls.append(params)
         awaited = params["timeout_ns"] > 1_000_000
@@ -152,7 +154,6 @@ def short_tries(monkeypatch):
 
 
 MAP = parse_maps(["0.0/0.1"], 2, [0])
-BOTH = [{"ethernet": {}}, {"ipv4": {}}, {"udp": {}}]
 
 
 def test_gateways_of_a_port_are_asked_until_known():
@@ -185,7 +186,7 @@ def test_who_stays_silent_is_named():
         resolve_neighbors(engine, plan_of(), MAP)
     asked = [call for call in engine.calls if call["timeout_ns"] > 1_000_000 and call["frames"]]
     assert len(asked) == neighbors.TRIES
-    six = [{"ethernet": {}}, {"ipv6": {}}]
+    six: list[dict[str, Any]] = [{"ethernet": {}}, {"ipv6": {}}]
     with pytest.raises(HostSetupError, match=r"gateway fd00::1 .* answer neighbour discovery"):
         resolve_neighbors(FakeEngine(), plan_of(packet=six), MAP)
 

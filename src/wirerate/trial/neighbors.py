@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wirerate.errors import HostSetupError
 from wirerate.plan.device_flow import wanted_neighbors
@@ -22,7 +22,6 @@ from wirerate.plan.program import port_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from wirerate.engine.process import Engine
     from wirerate.plan.devices import Address, Interface
     from wirerate.plan.lcore_map import LcoreMap
     from wirerate.plan.model import Plan
@@ -58,7 +57,14 @@ class _Question:
         return (answer.version, answer.address) == asked and answer.vlans == vlans
 
 
-def resolve_neighbors(engine: Engine, plan: Plan, lcore_map: LcoreMap) -> dict[Neighbor, int]:
+class Caller(Protocol):
+    """Whoever hands methods to the engine (`wirerate.engine.process.Engine`)."""
+
+    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The result of a method."""
+
+
+def resolve_neighbors(engine: Caller, plan: Plan, lcore_map: LcoreMap) -> dict[Neighbor, int]:
     """The MAC addresses that the flows need. Raises HostSetupError naming who did not answer."""
     wanted = {neighbor for flow in plan.flows for neighbor in wanted_neighbors(flow.packet)}
     found: dict[Neighbor, int] = {}
@@ -84,7 +90,7 @@ class _Exchange:
     ``name`` is the engine's of the port.
     """
 
-    def __init__(self, engine: Engine, name: str, questions: Sequence[_Question]) -> None:
+    def __init__(self, engine: Caller, name: str, questions: Sequence[_Question]) -> None:
         self._engine = engine
         self._name = name
         self._questions = questions
