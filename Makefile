@@ -133,6 +133,7 @@ fix:
 bench: setup build
 	$(HEADING) 'bench'
 	@python bench/run.py $(BENCH_ARGS)
+	@python bench/measuring.py
 	@python bench/headlines.py
 
 ## clean: remove what was built, keep .venv

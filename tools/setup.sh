@@ -21,7 +21,8 @@ packages="make gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev z
 	python3 python3-venv iproute2"
 if [ "$profile" = dev ]; then
 	# dpdk-dev: testpmd, the forwarder of some tests and the peer of some benchmarks. clang: fuzzing.
-	packages="$packages git dpdk-dev libcmocka-dev tshark clang"
+	# nftables, ping: what a kernel at the other end does with frames.
+	packages="$packages git dpdk-dev libcmocka-dev tshark clang nftables iputils-ping"
 fi
 
 fail() {
@@ -88,7 +89,7 @@ other_system() {
 	commands="make gcc pkg-config python3 ip"
 	libraries="libdpdk jansson libpcap zlib"
 	if [ "$profile" = dev ]; then
-		commands="$commands git dpdk-testpmd tshark clang"
+		commands="$commands git dpdk-testpmd tshark clang nftables iputils-ping"
 		libraries="$libraries cmocka"
 	fi
 	for name in $commands; do

@@ -211,7 +211,7 @@ check_burst_parts(const struct stream_config *stream, uint32_t index, uint32_t p
 }
 
 static int
-check_parts(const struct program_config *config, struct task_ref *refs, size_t n, struct error *err)
+check_parts(struct program_config *config, struct task_ref *refs, size_t n, struct error *err)
 {
 	char path[PATH_SIZE];
 	size_t next = 0;
@@ -231,6 +231,7 @@ check_parts(const struct program_config *config, struct task_ref *refs, size_t n
 					 config->streams[stream].name);
 		}
 		rc = check_parts_of_stream(&refs[begin], next - begin, err);
+		config->streams[stream].parts = refs[begin].task->parts;
 		if (rc == 0)
 			rc = check_burst_parts(&config->streams[stream], stream,
 					       refs[begin].task->parts, err);
@@ -252,7 +253,7 @@ collect_tasks(const struct program_config *config, struct task_ref *refs)
 	return n;
 }
 
-/* The receiver tells streams apart by these. */
+/* The receiver tells the parts of streams apart by these. */
 static int
 check_stamps(const struct program_config *config, struct error *err)
 {
@@ -267,13 +268,22 @@ check_stamps(const struct program_config *config, struct error *err)
 
 		if (!stream->has_stamp)
 			continue;
-		if (owner[stream->stamp] != 0) {
-			snprintf(path, sizeof(path), "streams[%u].stamp", i);
-			rc = error_set(err, ERROR_PARAMS, path,
-				       "%u is already the stamp of streams[%u]; stamps must differ",
-				       stream->stamp, owner[stream->stamp] - 1);
+		snprintf(path, sizeof(path), "streams[%u].stamp", i);
+		if (stream->stamp + stream->parts > CONFIG_STAMPS_MAX)
+			rc = error_set(
+				err, ERROR_PARAMS, path,
+				"%u and those of %u parts from there on exceed %u; begin at a "
+				"lower one",
+				stream->stamp, stream->parts, CONFIG_STAMPS_MAX - 1);
+		for (uint32_t id = stream->stamp; id < stream->stamp + stream->parts && rc == 0;
+		     id++) {
+			if (owner[id] != 0)
+				rc = error_set(err, ERROR_PARAMS, path,
+					       "%u is already a stamp of streams[%u]; stamps must "
+					       "differ, and each part has one",
+					       id, owner[id] - 1);
+			owner[id] = i + 1;
 		}
-		owner[stream->stamp] = i + 1;
 	}
 	free(owner);
 	return rc;
@@ -285,9 +295,6 @@ config_check_program(struct program_config *config, struct error *err)
 	struct task_ref *refs;
 	size_t n = 0;
 	int rc = check_lcores(config, err);
-
-	if (rc == 0)
-		rc = check_stamps(config, err);
 
 	if (rc < 0)
 		return rc;
@@ -304,6 +311,8 @@ config_check_program(struct program_config *config, struct error *err)
 		rc = config_check_replies(config, err);
 	if (rc == 0)
 		rc = check_parts(config, refs, n, err);
+	if (rc == 0)
+		rc = check_stamps(config, err);
 	free(refs);
 	return rc;
 }

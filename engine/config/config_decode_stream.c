@@ -224,7 +224,7 @@ decode_schedule(const struct cursor *at, struct stream_config *stream)
 		cursor_get_uint64_or_null(at, "duration_ns", 1, CONFIG_DURATION_NS_MAX,
 					  &stream->has_duration, &stream->duration_ns);
 	if (cursor_has_value(at, "stamp")) {
-		cursor_get_uint32(at, "stamp", 0, UINT16_MAX, &stream->stamp);
+		cursor_get_uint32(at, "stamp", 0, CONFIG_STAMPS_MAX - 1, &stream->stamp);
 		stream->has_stamp = true;
 	}
 	if (cursor_has_value(at, "burst")) {

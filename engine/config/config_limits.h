@@ -26,6 +26,8 @@ enum config_limit {
 	CONFIG_BURST_MAX = 512,
 	CONFIG_STREAMS_MAX = 65536,
 	CONFIG_PARTS_MAX = 65536,
+	CONFIG_STAMPS_MAX =
+		65535, /* ids of stamps; what they number is counted in 16 bits, and one says "unknown" */
 	CONFIG_FIELDS_MAX = 128,   /* per stream */
 	CONFIG_VALUES_MAX = 65536, /* per field */
 	CONFIG_CHECKSUMS_MAX = 16, /* per stream */

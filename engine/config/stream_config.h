@@ -102,11 +102,12 @@ struct stream_config {
 	bool has_duration; /* false: until traffic.stop */
 	bool has_burst;    /* then has_fps, not trace.has_speed, and sent by one part */
 	bool has_stamp;
-	double fps;            /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
-	uint32_t stamp;        /* id, 0…65535, unique in the program; when has_stamp */
-	uint64_t frames;       /* 1…INT64_MAX when has_frames */
-	uint64_t delay_ns;     /* 0…CONFIG_DURATION_NS_MAX */
-	uint64_t duration_ns;  /* 1…CONFIG_DURATION_NS_MAX when has_duration */
+	double fps;           /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
+	uint32_t parts;       /* tx tasks that share the stream */
+	uint32_t stamp;       /* id of part 0, 0…65535, those of all parts unique; when has_stamp */
+	uint64_t frames;      /* 1…INT64_MAX when has_frames */
+	uint64_t delay_ns;    /* 0…CONFIG_DURATION_NS_MAX */
+	uint64_t duration_ns; /* 1…CONFIG_DURATION_NS_MAX when has_duration */
 	uint64_t burst_frames; /* 1…CONFIG_BURST_FRAMES_MAX when has_burst */
 	double burst_gap_ns;   /* 0…CONFIG_DURATION_NS_MAX when has_burst */
 };

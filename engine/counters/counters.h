@@ -121,7 +121,9 @@ struct worker_counters {
 	uint64_t state;            /* enum task_state */
 	uint64_t sleeps;           /* times that the lcore was let go */
 	uint64_t sleep_cycles;     /* for how long in all */
-	uint64_t reserved[8];
+	uint64_t away_cycles; /* of the stalls, time in which the kernel did not run the worker */
+	uint64_t away_max_cycles; /* the longest such gap */
+	uint64_t reserved[6];
 };
 
 struct port_counters {
@@ -148,7 +150,9 @@ struct engine_counters {
 	uint64_t user_ns;       /* CPU time of the process, getrusage(2) */
 	uint64_t system_ns;
 	uint64_t resident_max_octets;
-	uint64_t reserved[10];
+	uint64_t clock_error_ns; /* TSC against CLOCK_MONOTONIC_RAW, between two ticks, at most */
+	uint64_t time_jump_ns;   /* CLOCK_REALTIME against CLOCK_MONOTONIC, likewise */
+	uint64_t reserved[8];
 };
 
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");

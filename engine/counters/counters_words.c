@@ -27,6 +27,10 @@ static const struct counters_word engine_words[] = {
 	WORD(engine_counters, system_ns, "ns", "system CPU time of the engine process (getrusage)"),
 	WORD(engine_counters, resident_max_octets, "octets",
 	     "largest resident set so far (getrusage)"),
+	WORD(engine_counters, clock_error_ns, "ns",
+	     "by which the TSC and the kernel's clock came apart between two ticks, at most"),
+	WORD(engine_counters, time_jump_ns, "ns",
+	     "by which the time of day was set between two ticks, at most"),
 };
 
 static const struct counters_word port_words[] = {
@@ -57,6 +61,9 @@ static const struct counters_word worker_words[] = {
 	WORD(worker_counters, state, "", "0 waiting, 1 polling, 2 stopped: its counters are final"),
 	WORD(worker_counters, sleeps, "", "times that the lcore was let go for want of work"),
 	WORD(worker_counters, sleep_cycles, "cycles", "for how long in all"),
+	WORD(worker_counters, away_cycles, "cycles",
+	     "of those gaps, time in which the kernel ran something else, or nothing"),
+	WORD(worker_counters, away_max_cycles, "cycles", "the longest such time"),
 };
 
 static const struct counters_word tx_words[] = {

@@ -19,10 +19,10 @@ struct chunk {
 
 /* `rest` is the sum of all other words, folded. */
 VECTORIZED static void
-fill(struct chunk *restrict chunk, uint32_t sequence, uint32_t stride, uint32_t rest)
+fill(struct chunk *restrict chunk, uint32_t sequence, uint32_t rest)
 {
 	for (uint32_t j = 0; j < CHUNK; j++) {
-		uint32_t number = sequence + j * stride;
+		uint32_t number = sequence + j;
 		uint32_t sum = rest + (number & 0xffff) + (number >> 16);
 
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -36,7 +36,7 @@ void
 tx_stamp_write(const struct tx_stamp *stamp, struct rte_mbuf *const *mbufs, uint64_t done,
 	       uint16_t count, uint64_t clock)
 {
-	uint64_t fixed_first = (uint64_t)stamp->magic << 32 | (uint64_t)stamp->stream << 16;
+	uint64_t fixed_first = (uint64_t)stamp->magic << 32 | (uint64_t)stamp->id << 16;
 	uint64_t fixed_second = clock & STAMP_TIME_MASK;
 	uint32_t rest = stamp_sum(fixed_first, fixed_second);
 
@@ -44,8 +44,7 @@ tx_stamp_write(const struct tx_stamp *stamp, struct rte_mbuf *const *mbufs, uint
 		uint32_t n = RTE_MIN((uint32_t)count - from, CHUNK);
 		struct chunk chunk;
 
-		fill(&chunk, (uint32_t)(stamp->first + (done + from) * stamp->stride),
-		     (uint32_t)stamp->stride, rest);
+		fill(&chunk, (uint32_t)(done + from), rest);
 		for (uint32_t j = 0; j < n; j++) {
 			struct rte_mbuf *mbuf = mbufs[from + j];
 			uint8_t *tail = ready_frame_data(mbuf) + mbuf->data_len - STAMP_OCTETS;

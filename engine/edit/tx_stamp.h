@@ -10,9 +10,7 @@
 /* What a task's stamps have in common. */
 struct tx_stamp {
 	uint16_t magic;
-	uint16_t stream;
-	uint64_t first;  /* stream's frame number of the task's frame 0 */
-	uint64_t stride; /* from one frame of the task to its next, in frames of the stream */
+	uint16_t id;
 };
 
 /* Stamp frames `done`… of the task, `count` of them, as departing at `clock`. */

@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "counters/segment.h"
 #include "device/port.h"
+#include "program/clock_watch.h"
 #include "program/frame_pool.h"
 #include "worker/worker.h"
 
@@ -34,6 +35,7 @@ struct program {
 	struct answer_queue **answers;        /* per port, NULL where no task replies */
 	uint64_t hz;                          /* of the clock that schedules count */
 	uint16_t *stamp_index;                /* measure_index() */
+	struct clock_watch clocks;
 	bool running;
 };
 

@@ -229,7 +229,7 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
 	task->answers = config->answer ? program->answers[p] : NULL;
-	if (config->measure && measure_streams(build->config) > 0)
+	if (config->measure && measure_flows(build->config) > 0)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
 	task->measure = measure;

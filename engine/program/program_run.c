@@ -76,6 +76,16 @@ ns_of_timeval(const struct timeval *time)
 	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
 }
 
+static void
+note_clocks(struct program *program)
+{
+	struct clock_reading now = clock_read();
+
+	clock_watch_note(&program->clocks, &now, program->hz);
+	counter_set(&program->engine_counters->clock_error_ns, program->clocks.error_ns);
+	counter_set(&program->engine_counters->time_jump_ns, program->clocks.jump_ns);
+}
+
 void
 program_sample(struct program *program)
 {
@@ -89,5 +99,6 @@ program_sample(struct program *program)
 		counter_set(&engine->system_ns, ns_of_timeval(&usage.ru_stime));
 		counter_set(&engine->resident_max_octets, (uint64_t)usage.ru_maxrss * 1024);
 	}
+	note_clocks(program);
 	counter_set(&engine->heartbeat_tsc, rte_rdtsc());
 }

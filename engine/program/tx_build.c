@@ -138,10 +138,9 @@ tx_task_build(struct tx_task *task, const struct tx_parts *parts, struct error *
 	task->burst = (uint16_t)config->burst;
 	task->counters = parts->counters;
 	task->stamped = parts->source.stream->has_stamp;
-	task->stamp = (struct tx_stamp){.magic = parts->stamp_magic,
-					.stream = (uint16_t)parts->source.stream->stamp,
-					.first = config->part,
-					.stride = config->parts};
+	task->stamp =
+		(struct tx_stamp){.magic = parts->stamp_magic,
+				  .id = (uint16_t)(parts->source.stream->stamp + config->part)};
 	if (shape.walk)
 		code = walk_create(&walk, parts->source.stream, config, ring.length, parts->socket,
 				   err);

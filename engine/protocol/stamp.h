@@ -2,7 +2,7 @@
 /*
  * The stamp: the last 16 octets of each frame of a measured stream. docs/design/0005-measurement.md.
  *
- * Big-endian: compensator 2, magic 2, stream 2, sequence 4, departure 6 octets. The compensator makes the eight words
+ * Big-endian: compensator 2, magic 2, id 2, sequence 4, departure 6 octets. The compensator makes the eight words
  * add up to 0 modulo 65,535, as the zeros do in whose place they stand, so that no checksum over them changes.
  */
 #ifndef WR_PROTOCOL_STAMP_H
@@ -19,7 +19,7 @@
 
 struct stamp {
 	uint16_t magic;
-	uint16_t stream;
+	uint16_t id;
 	uint32_t sequence;
 	uint64_t departure; /* low 48 bits of a clock */
 };
@@ -40,8 +40,7 @@ stamp_sum(uint64_t first, uint64_t second)
 static inline void
 stamp_pack(const struct stamp *stamp, uint64_t *first, uint64_t *second)
 {
-	*first = (uint64_t)stamp->magic << 32 | (uint64_t)stamp->stream << 16 |
-		 stamp->sequence >> 16;
+	*first = (uint64_t)stamp->magic << 32 | (uint64_t)stamp->id << 16 | stamp->sequence >> 16;
 	*second = (uint64_t)(stamp->sequence & 0xffff) << 48 | (stamp->departure & STAMP_TIME_MASK);
 	*first |= (uint64_t)(~stamp_sum(*first, *second) & 0xffff) << 48;
 }
@@ -69,7 +68,7 @@ stamp_read(const uint8_t *octets, uint16_t magic, struct stamp *stamp)
 	uint64_t first = stamp_load_half(octets), second = stamp_load_half(octets + 8);
 
 	stamp->magic = (uint16_t)(first >> 32);
-	stamp->stream = (uint16_t)(first >> 16);
+	stamp->id = (uint16_t)(first >> 16);
 	stamp->sequence = (uint32_t)((first & 0xffff) << 16 | second >> 48);
 	stamp->departure = second & STAMP_TIME_MASK;
 	return stamp->magic == magic && stamp_sum(first, second) == 0xffff;

@@ -85,7 +85,7 @@ what_makes_no_sense_is_refused(void **state)
 #define TASK "workers[0].tasks[2]."
 	static const struct refusal rows[] = {
 		{"stamp_magic", "65536", NULL, "65536"},
-		{"streams[0].stamp", "65536", NULL, "65536"},
+		{"streams[0].stamp", "65535", NULL, "65535"},
 		{"streams[0].fields[0].offset", "61", NULL, "the stamp begins at octet 64"},
 		{"workers[0].tasks[0].measure", "1", NULL, "1"},
 		{TASK "to_port", NULL, NULL, "missing"},
@@ -122,9 +122,39 @@ stamps_differ(void **state)
 	put(params, "streams[1].name", json_string("s1"));
 	assert_int_equal(decode_program(params, &err), ERROR_PARAMS);
 	assert_string_equal(err.path, "streams[1].stamp");
-	assert_non_null(strstr(err.text, "7 is already the stamp of streams[0]"));
+	assert_non_null(strstr(err.text, "7 is already a stamp of streams[0]"));
 	put(params, "streams[1].stamp", json_integer(8));
 	assert_int_equal(decode_program(params, NULL), 0);
+	json_decref(params);
+}
+
+/* Each part has its own: those of two parts are 7 and 8. */
+static void
+parts_have_stamps_of_their_own(void **state)
+{
+	static const char text[] =
+		"{\"workers\": [{\"lcore\": 1, \"tasks\": ["
+		" {\"kind\": \"tx\", \"port\": \"p0\", \"queue\": 0, \"burst\": 32, \"stream\": \"s0\","
+		"  \"part\": 0, \"parts\": 2},"
+		" {\"kind\": \"tx\", \"port\": \"p0\", \"queue\": 1, \"burst\": 32, \"stream\": \"s0\","
+		"  \"part\": 1, \"parts\": 2},"
+		" {\"kind\": \"tx\", \"port\": \"p0\", \"queue\": 0, \"burst\": 32, \"stream\": \"s1\","
+		"  \"part\": 0, \"parts\": 1}]}], \"streams\": [" STAMPED_STREAM ", " STAMPED_STREAM
+		"]}";
+	json_t *params = load(text);
+	struct error err = {0};
+
+	(void)state;
+	put(params, "streams[1].name", json_string("s1"));
+	put(params, "streams[1].stamp", json_integer(8));
+	assert_int_equal(decode_program(params, &err), ERROR_PARAMS);
+	assert_string_equal(err.path, "streams[1].stamp");
+	assert_non_null(strstr(err.text, "8 is already a stamp of streams[0]"));
+	put(params, "streams[1].stamp", json_integer(6));
+	assert_int_equal(decode_program(params, NULL), 0);
+	put(params, "streams[0].stamp", json_integer(65534));
+	assert_int_equal(decode_program(params, &err), ERROR_PARAMS);
+	assert_non_null(strstr(err.text, "65534 and those of 2 parts"));
 	json_decref(params);
 }
 
@@ -159,6 +189,7 @@ main(void)
 		cmocka_unit_test(defaults_are_those_of_the_contract),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(stamps_differ),
+		cmocka_unit_test(parts_have_stamps_of_their_own),
 		cmocka_unit_test(queues_of_forward_tasks_are_theirs),
 	};
 

@@ -144,7 +144,7 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 		counter_add(&counters->foreign_frames, 1);
 		return;
 	}
-	index = measure->index_of[stamp.stream];
+	index = measure->index_of[stamp.id];
 	if (unlikely(index == MEASURE_UNKNOWN)) {
 		counter_add(&counters->strange_frames, 1);
 		return;

@@ -28,7 +28,7 @@ struct flow_state {
 struct measure {
 	uint16_t magic;
 	const uint16_t *
-		index_of; /* by a stamp's stream: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
+		index_of; /* by a stamp's id: number in flows[], or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
 };
 

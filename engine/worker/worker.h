@@ -114,6 +114,7 @@ struct worker {
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */
 	double ns_per_cycle;
+	uint64_t away_cycles; /* time without the CPU up to the last stall */
 	struct worker_counters *counters;
 };
 

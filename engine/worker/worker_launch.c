@@ -6,6 +6,7 @@
 #include <rte_lcore.h>
 
 #include "worker/worker.h"
+#include "worker/worker_grace.h"
 #include "worker/worker_loop.h"
 
 static uint32_t
@@ -32,6 +33,7 @@ worker_launch_all(struct worker *workers, uint32_t count, struct error *err)
 			return error_set(err, code, NULL, "lcore %u is busy", worker->lcore);
 		}
 	}
+	worker_grace_watch(workers, count);
 	return 0;
 }
 
@@ -42,4 +44,5 @@ worker_stop_all(struct worker *workers, uint32_t count)
 		atomic_store_explicit(&workers[i].quit, true, memory_order_relaxed);
 	for (uint32_t i = 0; i < count; i++)
 		rte_eal_wait_lcore(workers[i].lcore);
+	worker_grace_watch(NULL, 0);
 }

@@ -13,6 +13,7 @@
 
 #include <rte_cycles.h>
 
+#include "base/units.h"
 #include "worker/forward_task.h"
 #include "worker/rx_task.h"
 #include "worker/tx_sleep.h"
@@ -31,13 +32,32 @@ note_gap(struct worker *worker, uint64_t gap)
 	counter_set(&counters->stall_max_cycles, gap);
 }
 
-static inline void
-note_stall(struct worker *worker, uint64_t gap)
+/* Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles]. */
+static uint64_t
+away_until(const struct worker *worker, uint64_t now)
 {
-	if (likely(gap <= worker->stall_cycles))
-		return;
+	struct timespec cpu = {0, 0};
+	double cpu_ns;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	cpu_ns = (double)cpu.tv_sec * NS_PER_SECOND + (double)cpu.tv_nsec;
+	return now - (uint64_t)(cpu_ns / worker->ns_per_cycle) - worker->counters->sleep_cycles;
+}
+
+/* A long call of a driver is a stall, too: how much of it was the CPU taken away? */
+static void
+note_stall(struct worker *worker, uint64_t now, uint64_t gap)
+{
+	uint64_t until = away_until(worker, now), away = 0;
+
 	counter_add(&worker->counters->stalls, 1);
 	counter_add(&worker->counters->stall_cycles, gap);
+	if (until > worker->away_cycles) {
+		away = RTE_MIN(until - worker->away_cycles, gap);
+		worker->away_cycles = until;
+	}
+	counter_add(&worker->counters->away_cycles, away);
+	counter_max(&worker->counters->away_max_cycles, away);
 }
 
 static __rte_always_inline bool
@@ -117,6 +137,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 
 	if (worker->sleep_cycles != 0)
 		prctl(PR_SET_TIMERSLACK, 1UL); /* [ns]; the kernel's default is 50 us */
+	worker->away_cycles = away_until(worker, now);
 	counter_set(&worker->counters->start_tsc, now);
 	counter_set(&worker->counters->state, TASK_ACTIVE);
 	while (likely(!atomic_load_explicit(&worker->quit, memory_order_relaxed))) {
@@ -136,7 +157,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		if (now == before) /* nobody had anything to do, so nobody looked at the clock */
 			now = rte_rdtsc();
 		counter_set(&worker->counters->now_tsc, now);
-		note_stall(worker, now - before);
+		if (unlikely(now - before > worker->stall_cycles))
+			note_stall(worker, now, now - before);
 		note_gap(worker, now - before);
 		if (unlikely(worker->sleep_cycles != 0) && received == before)
 			now = worker_sleep(worker, now);

@@ -7,6 +7,7 @@ from golden import (  # noqa: F401 -- they register
     rebuild_control,
     rebuild_ip,
     rebuild_link,
+    rebuild_measured,
     rebuild_schedule,
     rebuild_sizes,
     rebuild_transport,

@@ -102,6 +102,25 @@ def test_a_walk_makes_the_frames_that_are_rendered(tmp_path, stack, sizes):
     assert not any(itertools.starmap(bytes.__eq__, zip(walk[READY:], ready[READY:], strict=True)))
 
 
+@pytest.mark.parametrize("stack", [UDP, VXLAN], ids=["udp", "vxlan"])
+@pytest.mark.parametrize("sizes", ["fixed: 150", "increment: {start: 150, end: 152}"])
+def test_a_stamp_changes_nothing_else(tmp_path, stack, sizes):
+    """Of ready and of written frames: with the same zeros at the end they have the same octets."""
+    for count in (READY, WALK):
+        made = []
+        for receivers, metrics in (("", ""), (", rx_names: [p0]", "  metrics: {enable: true}\n")):
+            head = f"{PORTS}flows:\n- name: f\n  tx_rx: {{port: {{tx_name: p0{receivers}}}}}\n"
+            tail = f"  size: {{{sizes}}}\n"
+            text = f"{head}{metrics}  packet:\n{stack % (count, count, count)}{tail}"
+            made.append(frames_of(text, tmp_path, WALK + 8))
+        plain, measured = made
+        assert [frame[-16:] for frame in plain] == [bytes(16)] * len(plain)
+        assert [frame[:-16] for frame in measured] == [frame[:-16] for frame in plain]
+        stamps = [frame[-16:] for frame in measured]
+        assert not any(ones_complement_sum(stamp) for stamp in stamps)
+        assert [int.from_bytes(stamp[6:10], "big") for stamp in stamps] == [*range(len(plain))]
+
+
 def ones_complement_sum(octets):
     """RFC 1071, as one number: 2^16 is 1 modulo 2^16 - 1."""
     return int.from_bytes(octets + bytes(len(octets) % 2), "big") % 0xFFFF

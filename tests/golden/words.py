@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the rebuilding modules have in common: patterns, addresses, usual headers, payloads.
 
-Written from docs/headers.md and docs/design/0002-engine-interface.md (random), not from the code
-that they judge. ``i`` is the number of a frame in its flow, from 0.
+Written from docs/headers.md and docs/design (0002: random, 0005: stamps), not from the code that
+they judge. ``i`` is the number of a frame in its flow, from 0.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -17,6 +18,8 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
 FCS_OCTETS = 4
+MAGIC = 22354
+STAMP_OCTETS = 16
 DST, SRC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 _64_BITS = (1 << 64) - 1
 
@@ -124,3 +127,22 @@ def sized(stack: Any, size: int = 64, fill: Fill = zeros) -> bytes:
     room = size - FCS_OCTETS - len(stack)
     assert room >= 0, f"{len(stack)} octets of headers do not fit {size}"
     return bytes(stack / Raw(fill(room)) if room else stack)
+
+
+def stamped(stack: Any, i: int, size: int = 64, fill: Fill = zeros, *, number: int = 0) -> bytes:
+    """Frame i of a measured flow at 1,000 frames/s whose stamp has the id ``number``."""
+    return with_stamp(sized(stack, size, measured_fill(fill)), i, i * 1_000_000, number)
+
+
+def measured_fill(fill: Fill) -> Fill:
+    """A payload with zeros where the stamp will be: checksums are computed over these."""
+    return lambda octets: fill(octets - STAMP_OCTETS) + bytes(STAMP_OCTETS)
+
+
+def with_stamp(frame: bytes, i: int, time_ns: int, number: int = 0) -> bytes:
+    """The frame with its stamp in place of the zeros; a preview's clock counts tenths of a ns."""
+    assert frame[-STAMP_OCTETS:] == bytes(STAMP_OCTETS), "the stamp would stand in a header"
+    departure = 10 * time_ns % (1 << 48)
+    behind = struct.pack("!HHIHI", MAGIC, number, i, departure >> 32, departure & 0xFFFFFFFF)
+    compensator: int = -sum(struct.unpack("!7H", behind)) % 0xFFFF
+    return b"".join((frame[:-STAMP_OCTETS], compensator.to_bytes(2, "big"), behind))

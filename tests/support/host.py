@@ -49,6 +49,31 @@ def free_hugepages_mib() -> int:
     return total
 
 
+_NR_HUGEPAGES = Path("/proc/sys/vm/nr_hugepages")
+_HUGETLBFS = Path("/dev/hugepages")
+
+
+@contextmanager
+def hugepages(mib: int) -> Iterator[None]:
+    """So much memory in free hugepages of 2 MiB, and where DPDK finds them; skips where not."""
+    if not is_root():
+        pytest.skip("needs root for hugepages")
+    before = int(_NR_HUGEPAGES.read_text())
+    _HUGETLBFS.mkdir(exist_ok=True)
+    mounted = _HUGETLBFS.is_mount()
+    try:
+        _NR_HUGEPAGES.write_text(str(before + mib // 2))
+        if free_hugepages_mib() < mib:
+            pytest.skip(f"the kernel gives no {mib} MiB of hugepages")
+        if not mounted:
+            run("mount", "-t", "hugetlbfs", "nodev", str(_HUGETLBFS))
+        yield
+    finally:
+        if not mounted and _HUGETLBFS.is_mount():
+            run("umount", str(_HUGETLBFS))
+        _NR_HUGEPAGES.write_text(str(before))
+
+
 def run(*words: str) -> str:
     """Run a tool that has to succeed; its output."""
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)

@@ -57,20 +57,6 @@ class Run:
             assert part in lines[0], f"{part!r} is not in {lines[0]!r}"
 
 
-MEMIF_TRIES = 3
-
-
-def met_memif_race(run: Run) -> bool:
-    """The engine died as its memif peer left: DPDK's driver, not what is tested here; told aloud.
-
-    net_memif unmaps a peer's rings in an interrupt thread, while a worker may be reading them.
-    """
-    met = "killed by SIGSEGV" in run.err
-    if met:
-        print("net_memif unmapped its rings under a worker: once more")
-    return met
-
-
 def wait_for(what: str, check: Callable[[], Any], timeout_s: float = 20.0) -> Any:
     """Poll until check returns something true, and return that; fail naming what was awaited."""
     deadline = time.monotonic() + timeout_s

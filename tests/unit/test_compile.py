@@ -79,7 +79,7 @@ def test_what_never_changes_is_left_to_the_template():
 
 # --- room for stamps ---
 
-UDP_IPV4 = [ETHERNET, ipv4(fixed("198.18.0.1")), {"udp": {}}]
+UDP_IPV4: list[dict[str, Any]] = [ETHERNET, ipv4(fixed("198.18.0.1")), {"udp": {}}]
 TCP_IPV6: list[dict[str, Any]] = [ETHERNET, {"vlan": {}}, {"ipv6": {}}, {"tcp": {}}]
 
 

@@ -64,6 +64,11 @@ def test_defaults_are_pktperfs(settings):
     assert (found.lcore_map, found.lcores) == (None, tuple(range(64)))
     assert (found.line_rate_bps, found.verbose, found.json) == (None, False, False)
     assert found.cpu_saver_ns == 0
+    assert not found.measure
+
+
+def test_measuring(settings):
+    assert settings("ring:a --measure").measure
 
 
 def test_all_short_options(settings):

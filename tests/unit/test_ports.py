@@ -2,6 +2,7 @@
 """What can be said of a port before DPDK tries to open it, in words."""
 
 import os
+import socket
 
 import pytest
 
@@ -84,3 +85,22 @@ def test_capabilities_by_the_ports_own_name(tmp_path):
     (tmp_path / "proc/self/status").write_text("CapEff:\t0000000000000000\n")
     with pytest.raises(HostSetupError, match=r"^port east: af_packet:eth0 needs CAP_NET_RAW"):
         check("af_packet:eth0", root=tmp_path)
+
+
+def test_the_socket_of_an_end_that_was_killed_is_taken_away(place):
+    left, kept = place / "left.sock", place / "kept.sock"
+    dead = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    dead.bind(str(left))
+    dead.close()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as alive:
+        alive.bind(str(kept))
+        alive.listen()
+        for name in (left, kept, place / "none.sock"):
+            check(f"memif:{name}")
+    assert (left.exists(), kept.exists()) == (False, True)
+
+
+def test_a_file_that_is_no_socket_stays(place):
+    (place / "text.sock").write_text("mine")
+    check(f"memif:{place}/text.sock")
+    assert (place / "text.sock").read_text() == "mine"

@@ -383,12 +383,12 @@ def test_all_receivers_measure_when_a_flow_is_measured():
         assert all("measure" not in task for task in tasks if task["kind"] == "tx")
 
 
-def test_there_are_65536_stamps():
+def test_there_are_65535_stamps():
     plan = measured_plan(measured(1), ports=2)
     [one] = compiled(plan)
-    assert first_stamps([one] * 3, [65534, 1, 1]) == [0, 65534, 65535]
-    with pytest.raises(PlanError, match=r"^flows: the measured ones take 65,537 stamps, .* 65,536"):
-        first_stamps([one] * 3, [65534, 1, 2])
+    assert first_stamps([one] * 3, [65533, 1, 1]) == [0, 65533, 65534]
+    with pytest.raises(PlanError, match=r"^flows: the measured ones take 65,536 stamps, .* 65,535"):
+        first_stamps([one] * 3, [65533, 1, 2])
 
 
 def test_a_measured_flow_needs_an_lcore_at_each_receiver():

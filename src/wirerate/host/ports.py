@@ -7,6 +7,7 @@ Drivers answer these questions with an errno that explains nothing; here they ge
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -
         _check_name(title, location)
     if location.kind in _SOCKETS and _ABSTRACT not in location.devargs:
         _check_directory(title, location)
+    if location.kind is LocationKind.MEMIF and _ABSTRACT not in location.devargs:
+        _remove_stale(Path(location.value))
     for file in written_files(location):
         _check_written(title, location, file)
     if location.kind is LocationKind.AF_XDP:
@@ -75,13 +78,27 @@ def _check_capabilities(title: str, location: Location, root: Path) -> None:
 
 
 def _check_directory(title: str, location: Location) -> None:
-    socket = Path(location.value)
-    _check_is_there(title, location, socket.parent)
-    if not socket.exists() and not os.access(socket.parent, os.W_OK):
+    place = Path(location.value)
+    _check_is_there(title, location, place.parent)
+    if not place.exists() and not os.access(place.parent, os.W_OK):
         raise HostSetupError(
-            f"{title}: {location}: this user may not make a socket in {socket.parent}; "
+            f"{title}: {location}: this user may not make a socket in {place.parent}; "
             "choose another place",
         )
+
+
+def _remove_stale(path: Path) -> None:
+    """Take away the socket of an end that was killed; DPDK would not listen where one is."""
+    try:
+        if not stat.S_ISSOCK(path.stat().st_mode):
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
+            probe.settimeout(0)
+            probe.connect(str(path))
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return  # somebody listens in another way, or the driver has the words
 
 
 def _check_is_there(title: str, location: Location, directory: Path) -> None:

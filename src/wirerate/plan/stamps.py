@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from wirerate.plan.compile import CompiledFlow
 
-STAMP_IDS = 65_536
-"""How many a program may have: 16 bits of the stamp."""
+STAMP_IDS = 65_535
+"""How many a program may have: CONFIG_STAMPS_MAX of engine/config/config_limits.h."""
 
 
 def stamps_needed(flows: Sequence[CompiledFlow], queues: Sequence[int]) -> list[int]:

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What watches over clocks and workers: a jump of either clock is seen whatever came before, and a period of grace ends
+ * only when every worker has begun a new loop.
+ *
+ * Run by `meson test`; no EAL. Source: program/clock_watch.h, worker/worker_grace.h.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "tests/test_support.h"
+
+#include "program/clock_watch.h"
+#include "worker/worker_grace.h"
+
+#define HZ 2500000000ULL
+#define TICK_NS 100000000LL
+
+/* A reading `ticks` after the first, with both clocks off by so much. */
+static struct clock_reading
+reading(int64_t ticks, int64_t tsc_off_ns, int64_t time_off_ns)
+{
+	return (struct clock_reading){
+		.tsc = 1000000 + (uint64_t)((ticks * TICK_NS + tsc_off_ns) * 5 / 2),
+		.raw_ns = 77 + ticks * TICK_NS,
+		.time_ns = 1700000000000000000LL + time_off_ns,
+	};
+}
+
+static void
+note(struct clock_watch *watch, int64_t ticks, int64_t tsc_off_ns, int64_t time_off_ns)
+{
+	struct clock_reading now = reading(ticks, tsc_off_ns, time_off_ns);
+
+	clock_watch_note(watch, &now, HZ);
+}
+
+static void
+steady_clocks_show_no_error(void **state)
+{
+	struct clock_watch watch = {0};
+
+	(void)state;
+	for (int64_t i = 0; i < 1000; i++) /* 20 ppm too fast, time of day steered by as much */
+		note(&watch, i, i * 2000, i * -2000);
+	assert_in_range(watch.error_ns, 1999, 2001);
+	assert_int_equal(watch.jump_ns, 2000);
+}
+
+static void
+a_jump_is_seen_whichever_way(void **state)
+{
+	static const int64_t jumps[] = {5000000, -5000000};
+
+	(void)state;
+	for (size_t j = 0; j < COUNT(jumps); j++) {
+		struct clock_watch watch = {0};
+
+		note(&watch, 0, 0, 0);
+		note(&watch, 1, jumps[j], 0);
+		assert_in_range(watch.error_ns, 4999990, 5000010);
+		assert_int_equal(watch.jump_ns, 0);
+		note(&watch, 2, jumps[j], 3 * jumps[j]);
+		note(&watch, 3, jumps[j], 3 * jumps[j]); /* remembered */
+		assert_in_range(watch.error_ns, 4999990, 5000010);
+		assert_int_equal(watch.jump_ns, 15000000);
+	}
+}
+
+static void
+clocks_are_read_at_one_time(void **state)
+{
+	struct clock_reading first = clock_read(), second;
+
+	(void)state;
+	usleep(1000);
+	second = clock_read();
+	assert_true(second.tsc > first.tsc);
+	assert_in_range(second.raw_ns - first.raw_ns, 1000000, 1000000000);
+	assert_in_range(llabs(second.time_ns - first.time_ns), 0, 1000000);
+}
+
+struct grace {
+	struct worker workers[2];
+	struct worker_counters counters[2];
+	_Atomic bool over;
+};
+
+static void *
+wait_in_thread(void *argument)
+{
+	struct grace *grace = argument;
+
+	worker_grace_wait();
+	atomic_store(&grace->over, true);
+	return NULL;
+}
+
+/* As the first and second worker finish their loop. */
+static void
+grace_lasts_until_all_have_looped(void **state)
+{
+	struct grace *grace = aligned_alloc(COUNTERS_ALIGN, sizeof(*grace));
+	pthread_t thread;
+
+	(void)state;
+	memset(grace, 0, sizeof(*grace));
+	for (uint32_t w = 0; w < 2; w++) {
+		grace->workers[w].counters = &grace->counters[w];
+		grace->counters[w].state = TASK_ACTIVE;
+	}
+	worker_grace_watch(grace->workers, 2);
+	pthread_create(&thread, NULL, wait_in_thread, grace);
+	usleep(20000);
+	counter_set(&grace->counters[0].now_tsc, 1);
+	usleep(20000);
+	assert_false(atomic_load(&grace->over));
+	__atomic_store_n(&grace->counters[1].state, TASK_DONE, __ATOMIC_RELEASE); /* or has quit */
+	pthread_join(thread, NULL);
+	assert_true(atomic_load(&grace->over));
+	worker_grace_watch(NULL, 0);
+	worker_grace_wait(); /* for nobody */
+	free(grace);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steady_clocks_show_no_error),
+		cmocka_unit_test(a_jump_is_seen_whichever_way),
+		cmocka_unit_test(clocks_are_read_at_one_time),
+		cmocka_unit_test(grace_lasts_until_all_have_looped),
+	};
+
+	return cmocka_run_group_tests_name("watches", tests, NULL, NULL);
+}
