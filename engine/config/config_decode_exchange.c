@@ -37,8 +37,6 @@ decode_filter(const struct cursor *root, char **filter)
 			      json_string_length(json), CONFIG_FILTER_SIZE - 1);
 	else if (*filter == NULL)
 		cursor_no_memory(root);
-	else if (strlen(*filter) != json_string_length(json))
-		cursor_refuse(root, "filter", "it has a NUL; leave it out");
 }
 
 int

@@ -116,6 +116,9 @@ use_program(const struct program_config *config)
 			if (task->kind == TASK_TX)
 				must(task->stream_index < config->n_streams &&
 				     task->part < task->parts);
+			must((task->kind == TASK_REPLY) == (task->n_addresses >= 1));
+			for (uint32_t a = 0; a < task->n_addresses; a++)
+				must((task->addresses[a].mac[0] & 1) == 0);
 		}
 }
 
@@ -145,6 +148,22 @@ try_preview(const json_t *params)
 	config_free_preview(&config);
 }
 
+static void
+try_exchange(const json_t *params)
+{
+	struct exchange_config config;
+	struct error err = {0};
+	int rc = config_decode_exchange(params, &config, &err);
+
+	must_agree(rc, &err);
+	must((rc == 0) == (config.filter != NULL) && (rc == 0) == (config.answers >= 1));
+	for (uint32_t i = 0; i < config.n_frames; i++) {
+		must(config.frames[i].n_octets >= 14 && config.frames[i].n_octets <= 16380);
+		memset(config.frames[i].octets, 0, config.frames[i].n_octets);
+	}
+	config_free_exchange(&config);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -157,6 +176,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_ports(params);
 	try_program(params);
 	try_preview(params);
+	try_exchange(params);
 	must_agree(config_decode_start(params, &start, &err), &err);
 	json_decref(params);
 	return 0;

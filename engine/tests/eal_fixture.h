@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * EAL for unit tests: one lcore, 64 MiB of ordinary memory, no device, no file left behind, no
+ * EAL for unit tests: one lcore (or EAL_LCORES), 64 MiB of ordinary memory, no device, no file left behind, no
  * privilege. And streams that say in their octets which frame they are.
  *
  * Included by the tests that call DPDK, once each.
@@ -20,6 +20,10 @@
 
 #include "config/config.h"
 
+#ifndef EAL_LCORES
+#define EAL_LCORES "0" /* all of them on one CPU */
+#endif
+
 enum { NUMBER_OFFSET = 20, OCTETS_MIN = 60 }; /* frame i carries i mod period there, in 4 octets */
 
 static int
@@ -31,7 +35,8 @@ eal_up(void **state)
 	(void)state;
 	/* CPU 0 may not be ours */
 	snprintf(line, sizeof(line),
-		 "test --no-huge --no-pci -m 64 --file-prefix=wirerate-test-%d --lcores=0@%d "
+		 "test --no-huge --no-pci -m 64 --file-prefix=wirerate-test-%d --lcores=" EAL_LCORES
+		 "@%d "
 		 "--no-telemetry --no-shconf --log-level=error",
 		 (int)getpid(), sched_getcpu());
 	while (rest != NULL)
