@@ -152,6 +152,7 @@ def tiny_result():
         Verdict(("a reason",), ("a note",)),
         final,
         CpuUse(1.0, ((1, 1.0),)),
+        ({"path": "/captures/a.pcap", "frames": 1},),
     )
 
 
