@@ -215,14 +215,16 @@ def _tags_octets(flow: Flow) -> int:
 def named_refusal(
     error: EngineRefusedError, plan: Plan, lcore_map: LcoreMap, titles: Sequence[str]
 ) -> EngineRefusedError:
-    """The engine's refusal of a port or stream in the user's words.
+    """The engine's refusal of a port, stream or capture in the user's words.
 
-    ``titles`` are those of the plan's ports. A port is named with its map, a stream by its flow.
+    ``titles`` are those of the plan's ports. A port is named with its map, a stream by its flow, a
+    capture by its place in the plan or its option.
     """
     path = error.path or ""
     text = str(error).removeprefix(f"{path}: ")
     port = re.match(r"ports\[(\d+)\](\.\w+)?", path)
     stream = re.match(r"streams\[(\d+)\]", path)
+    capture = re.match(r"captures\[(\d+)\]", path)
     if port is not None:
         entry = lcore_map.ports[int(port[1])]
         if port[2] in {".rx_queues", ".tx_queues"}:
@@ -237,6 +239,8 @@ def named_refusal(
     elif stream is not None:
         flow = plan.flows[int(stream[1])]
         text = f"{flow.path} ({flow.name}): {text}"
+    elif capture is not None:
+        text = f"{plan.captures[int(capture[1])].path}: {text}"
     else:
         return error
     return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
