@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measuring costs: stamps, receiving, many flows, a forwarder's work; beside the engine itself.
+"""What measuring costs: stamps, receiving, many flows, a forwarder's work.
 
 Two variants run in turns, slice by slice, on the same lcore; the median of the pairs' ratios or
 differences is printed, and the range. `make bench` prints it below the comparisons.

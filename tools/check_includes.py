@@ -18,31 +18,19 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 # Folder: the folders its files may include, itself always. From the cold end to the hot one.
 ALLOWED: dict[str, set[str]] = {
     "control": {
-        "config",
-        "program",
-        "trace",
-        "worker",
-        "edit",
-        "device",
-        "counters",
-        "protocol",
-        "base",
+        *("config", "program", "trace", "worker", "edit", "device"),
+        *("counters", "protocol", "base"),
     },
     "program": {
-        "config",
-        "trace",
-        "worker",
-        "answer",
-        "edit",
-        "device",
-        "counters",
-        "protocol",
-        "base",
+        *("config", "trace", "capture", "worker", "measure", "answer", "edit", "device"),
+        *("counters", "protocol", "base"),
     },
     "device": {"config", "counters", "base"},
-    "worker": {"answer", "edit", "counters", "protocol", "base"},
+    "worker": {"capture", "measure", "answer", "edit", "counters", "protocol", "base"},
+    "measure": {"capture", "counters", "protocol", "base"},
     "answer": {"counters", "protocol", "base"},
     "edit": {"protocol", "base"},
+    "capture": {"trace", "counters", "base"},
     "config": {"protocol", "base"},
     "counters": {"base"},
     "trace": {"base"},
@@ -51,7 +39,8 @@ ALLOWED: dict[str, set[str]] = {
 }
 # main.c, tests, benchmarks and fuzz targets stand outside: they include anything, nobody them.
 OUTSIDE = {"", "tests", "bench", "fuzz"}
-NEVER_REACHED = {"worker": {"control", "config"}, "edit": {"control", "config"}}
+COLD = {"control", "config"}
+NEVER_REACHED = dict.fromkeys(("worker", "measure", "answer", "edit", "capture"), COLD)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

@@ -72,6 +72,7 @@ struct task_config {
 	uint32_t part;         /* tx only: 0…parts-1; every part of a stream is in one task */
 	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
 	bool measure;          /* rx only: look for stamps */
+	bool verify;           /* rx only, with measure: checksums and lengths */
 	bool answer; /* rx and forward: requests go to the reply task of the port, which exists */
 	struct forward_config forward;  /* forward only: port and queue are those it receives on */
 	struct host_address *addresses; /* reply only: n_addresses of them, all different */
@@ -85,12 +86,26 @@ struct worker_config {
 	uint64_t sleep_ns; /* 0: never; at most CONFIG_SLEEP_NS_MAX */
 };
 
+/* What a port receives, into a file: docs/design/0005-measurement.md. */
+struct capture_config {
+	char port[CONFIG_NAME_SIZE];     /* of at least one task that receives */
+	char filter[CONFIG_FILTER_SIZE]; /* libpcap's, not compiled; "": everything */
+	char *path;                      /* absolute; all different */
+	uint32_t frames; /* 1…CONFIG_CAPTURE_FRAMES_MAX, at least one for each task */
+	uint32_t octets; /* of each frame at most */
+	bool pcapng;     /* else pcap */
+	bool overwrite;  /* the oldest, when full */
+	bool bad;        /* only what came duplicated, reordered or damaged */
+};
+
 struct program_config {
 	struct worker_config *workers;
-	struct stream_config *streams; /* NULL when none; names all different; each has a task */
-	uint32_t n_workers;            /* 1…256 */
-	uint32_t n_streams;            /* 0…65536 */
-	uint16_t stamp_magic;          /* of this program's stamps */
+	struct stream_config *streams;   /* NULL when none; names all different; each has a task */
+	struct capture_config *captures; /* NULL when none */
+	uint32_t n_captures;
+	uint32_t n_workers;   /* 1…256 */
+	uint32_t n_streams;   /* 0…65536 */
+	uint16_t stamp_magic; /* of this program's stamps */
 };
 
 /* What program.preview asks for besides a program. */
@@ -128,7 +143,7 @@ struct start_config {
 int config_decode_ports(const struct json_t *params, struct ports_config *out, struct error *err);
 int config_decode_program(const struct json_t *params, struct program_config *out,
 			  struct error *err);
-/* params has the keys of program.preview beside those of program.load. */
+/* params has the keys of program.preview beside those of program.load. Captures are left out: nothing is received. */
 int config_decode_preview(const struct json_t *params, struct program_config *program,
 			  struct preview_config *out, struct error *err);
 int config_decode_exchange(const struct json_t *params, struct exchange_config *out,
@@ -137,6 +152,9 @@ int config_decode_start(const struct json_t *params, struct start_config *out, s
 
 /* For the methods whose params are {}. */
 int config_decode_nothing(const struct json_t *params, struct error *err);
+
+/* Does the capture see what the task receives? */
+bool config_task_captures(const struct task_config *task, const struct capture_config *capture);
 
 /* Free what a decoder filled and leave *config empty. An empty one is fine. */
 void config_free_ports(struct ports_config *config);

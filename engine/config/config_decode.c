@@ -124,14 +124,17 @@ decode_program(const struct cursor *root, struct program_config *out)
 	if (cursor_has(root, "stamp_magic"))
 		cursor_get_uint32(root, "stamp_magic", 0, UINT16_MAX, &magic);
 	out->stamp_magic = (uint16_t)magic;
+	config_decode_captures(root, out);
 	if (root->d->rc == 0)
 		root->d->rc = config_check_program(out, root->d->err);
+	if (root->d->rc == 0)
+		root->d->rc = config_check_captures(out, root->d->err);
 }
 
 int
 config_decode_program(const struct json_t *params, struct program_config *out, struct error *err)
 {
-	static const char *const keys[] = {"workers", "streams", "stamp_magic", NULL};
+	static const char *const keys[] = {"workers", "streams", "stamp_magic", "captures", NULL};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
 
@@ -143,25 +146,12 @@ config_decode_program(const struct json_t *params, struct program_config *out, s
 	return d.rc;
 }
 
-static void
-decode_preview_format(const struct cursor *at, bool *pcapng)
-{
-	char format[CONFIG_NAME_SIZE] = "";
-
-	cursor_get_text(at, "format", format, sizeof(format));
-	*pcapng = strcmp(format, "pcapng") == 0;
-	if (!*pcapng && strcmp(format, "pcap") != 0)
-		cursor_refuse(at, "format",
-			      "\"%s\" is no format of captures; it must be \"pcap\" or \"pcapng\"",
-			      format);
-}
-
 int
 config_decode_preview(const struct json_t *params, struct program_config *program,
 		      struct preview_config *out, struct error *err)
 {
 	static const char *const keys[] = {
-		"workers", "streams", "stamp_magic", "path", "format", "frames", NULL,
+		"workers", "streams", "stamp_magic", "captures", "path", "format", "frames", NULL,
 	};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
@@ -170,9 +160,10 @@ config_decode_preview(const struct json_t *params, struct program_config *progra
 	memset(out, 0, sizeof(*out));
 	cursor_closed_object(&root, keys);
 	cursor_get_file_path(&root, "path", CONFIG_PATH_SIZE, &out->path);
-	decode_preview_format(&root, &out->pcapng);
+	config_decode_format(&root, &out->pcapng);
 	cursor_get_uint64(&root, "frames", 1, CONFIG_PREVIEW_FRAMES_MAX, &out->frames);
 	decode_program(&root, program);
+	config_free_captures(program);
 	if (d.rc < 0) {
 		config_free_program(program);
 		config_free_preview(out);
@@ -226,6 +217,7 @@ config_free_program(struct program_config *config)
 	}
 	for (uint32_t i = 0; i < config->n_streams; i++)
 		config_free_stream(&config->streams[i]);
+	config_free_captures(config);
 	free(config->workers);
 	free(config->streams);
 	memset(config, 0, sizeof(*config));

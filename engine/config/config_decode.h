@@ -18,6 +18,12 @@ void config_free_stream(struct stream_config *stream);
 /* A task of WORKER. */
 void config_decode_task(const struct cursor *at, struct task_config *task);
 
+/* "format" of the object at: "pcap" or "pcapng". */
+void config_decode_format(const struct cursor *at, bool *pcapng);
+
+/* "captures" of the params, which may lack them. */
+void config_decode_captures(const struct cursor *root, struct program_config *out);
+void config_free_captures(struct program_config *config);
 /* The addresses of a reply task, which differ. */
 void config_decode_addresses(const struct cursor *at, struct task_config *task);
 

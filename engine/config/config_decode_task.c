@@ -83,11 +83,24 @@ decode_tx(const struct cursor *at, struct task_config *task)
 	cursor_get_uint32(at, "part", 0, task->parts - 1, &task->part);
 }
 
+static void
+decode_rx(const struct cursor *at, struct task_config *task)
+{
+	if (cursor_has(at, "measure"))
+		cursor_get_bool(at, "measure", &task->measure);
+	if (cursor_has(at, "verify"))
+		cursor_get_bool(at, "verify", &task->verify);
+	if (task->verify && !task->measure)
+		cursor_refuse(at, "verify",
+			      "only a task that measures can verify; set measure to true as well");
+}
+
 void
 config_decode_task(const struct cursor *at, struct task_config *task)
 {
-	static const char *const rx_keys[] = {"kind",    "port",   "queue", "burst",
-					      "measure", "answer", NULL};
+	static const char *const rx_keys[] = {
+		"kind", "port", "queue", "burst", "measure", "verify", "answer", NULL,
+	};
 	static const char *const tx_keys[] = {
 		"kind", "port", "queue", "burst", "stream", "part", "parts", NULL,
 	};
@@ -100,9 +113,10 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 		"kind", "port", "queue", "burst", "addresses", NULL,
 	};
 	static const char *const any_keys[] = {
-		"kind",    "port",     "queue",    "burst",   "measure",     "stream", "part",
-		"parts",   "to_port",  "to_queue", "rewrite", "work_cycles", "drop",   "duplicate",
-		"reorder", "delay_ns", "seed",     "answer",  "addresses",   NULL,
+		"kind",   "port",      "queue",   "burst",    "measure", "stream",
+		"part",   "parts",     "to_port", "to_queue", "rewrite", "work_cycles",
+		"drop",   "duplicate", "reorder", "delay_ns", "seed",    "verify",
+		"answer", "addresses", NULL,
 	};
 	static const char *const *const keys[] = {[TASK_RX] = rx_keys,
 						  [TASK_TX] = tx_keys,
@@ -121,8 +135,8 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 		decode_forward(at, &task->forward);
 	else if (task->kind == TASK_REPLY)
 		config_decode_addresses(at, task);
-	else if (cursor_has(at, "measure"))
-		cursor_get_bool(at, "measure", &task->measure);
+	else
+		decode_rx(at, task);
 	if (cursor_has(at, "answer"))
 		cursor_get_bool(at, "answer", &task->answer);
 }

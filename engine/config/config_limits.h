@@ -37,6 +37,10 @@ enum config_limit {
 	CONFIG_PATH_SIZE = 4096,     /* of a file, with the final NUL: PATH_MAX of Linux */
 	CONFIG_PERIOD_MAX = 1 << 20, /* [frames] also how many lengths a stream may list */
 	CONFIG_PREVIEW_FRAMES_MAX = 1 << 24,
+	CONFIG_CAPTURES_MAX = 64,
+	CONFIG_CAPTURE_FRAMES_MAX = 1 << 24,
+	CONFIG_CAPTURE_OCTETS_MIN = 16,
+	CONFIG_CAPTURE_OCTETS_MAX = CONFIG_FRAME_SIZE_MAX,
 	CONFIG_ADDRESSES_MAX = 1024, /* of a reply task */
 	CONFIG_EXCHANGE_FRAMES_MAX = 1024,
 	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */

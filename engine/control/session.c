@@ -11,6 +11,7 @@
 #include <rte_version.h>
 
 #include "config/config.h"
+#include "program/capture_build.h"
 #include "program/program_preview.h"
 
 #define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
@@ -46,7 +47,7 @@ static json_t *
 describe_port(const struct port *port)
 {
 	uint64_t line_bps = port_line_bps(port);
-	char mac[RTE_ETHER_ADDR_FMT_SIZE] = "", device[RTE_ETH_NAME_MAX_LEN] = "";
+	char mac[RTE_ETHER_ADDR_FMT_SIZE] = "", device[RTE_ETH_NAME_MAX_LEN] = "", firmware[128];
 	struct rte_ether_addr address;
 	uint16_t mtu = 0;
 
@@ -54,13 +55,16 @@ describe_port(const struct port *port)
 		rte_ether_format_addr(mac, sizeof(mac), &address);
 	rte_eth_dev_get_name_by_port(port->port_id, device);
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
-		"{s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
-		"name", port->config.name, "location", port->config.location, "port_id",
-		(int)port->port_id, "device", device, "driver", port->driver, "socket",
-		port_socket(port), "mac", mac, "link_up", port->link.link_status == RTE_ETH_LINK_UP,
-		"link_speed_bps", line_bps > 0 ? json_integer((json_int_t)line_bps) : json_null(),
-		"full_duplex", port->link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "autoneg",
+		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+		"firmware", firmware, "rx_clock",
+		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
+		"location", port->config.location, "port_id", (int)port->port_id, "device", device,
+		"driver", port->driver, "socket", port_socket(port), "mac", mac, "link_up",
+		port->link.link_status == RTE_ETH_LINK_UP, "link_speed_bps",
+		line_bps > 0 ? json_integer((json_int_t)line_bps) : json_null(), "full_duplex",
+		port->link.link_duplex == RTE_ETH_LINK_FULL_DUPLEX, "autoneg",
 		port->link.link_autoneg == RTE_ETH_LINK_AUTONEG, "rx_queues",
 		(int)port->config.rx_queues, "tx_queues", (int)port->config.tx_queues,
 		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
@@ -246,14 +250,33 @@ traffic_stop(struct session *session, const json_t *params, struct error *err)
 	return json_object();
 }
 
+/* Whatever becomes of the files, the program is no more. */
+static json_t *
+write_captures(struct program *program, struct error *err)
+{
+	const struct program_captures *captures = program->captures;
+	json_t *written;
+
+	if (captures_write(program, err) != 0)
+		return NULL;
+	written = json_array();
+	for (uint32_t i = 0; i < captures_count(captures); i++)
+		json_array_append_new(written, json_pack("{s:s, s:I}", "path",
+							 captures_path(captures, i), "frames",
+							 (json_int_t)captures_frames(captures, i)));
+	return json_pack("{s:o}", "captures", written);
+}
+
 static json_t *
 program_unload(struct session *session, const json_t *params, struct error *err)
 {
+	struct program *program = session->program;
+
 	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
 		return NULL;
-	program_halt(session->program);
+	program_halt(program);
 	session->program = NULL;
-	return json_object();
+	return write_captures(program, err);
 }
 
 static json_t *

@@ -27,9 +27,10 @@ enum counters_kind {
 	COUNTERS_RX,
 	COUNTERS_FLOW,
 	COUNTERS_FORWARD,
+	COUNTERS_CAPTURE,
 	COUNTERS_REPLY,
 };
-#define COUNTERS_KINDS 8
+#define COUNTERS_KINDS 9
 
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
@@ -60,23 +61,25 @@ struct rx_counters {
 	uint64_t first_frames;   /* of the first burst: they took no time that was seen */
 	uint64_t foreign_frames; /* of a measuring task: without a stamp */
 	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
-	uint64_t reserved[7];
+	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
+	uint64_t damaged_frames; /* of a measuring task: not as its headers say */
+	uint64_t reserved[5];
 };
 
-/* One measured stream as one rx task sees it. */
+/* One measured stream as one rx task sees it; first a cache line of what changes with every frame. */
 struct flow_counters {
 	alignas(COUNTERS_ALIGN) uint64_t frames; /* duplicates included */
 	uint64_t octets;                         /* with FCS */
+	uint64_t last_tsc;
+	uint64_t latency_count;
+	uint64_t latency_sum_cycles;
+	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
+	uint64_t latency_min_cycles;
+	uint64_t latency_max_cycles;
+	uint64_t first_tsc;
 	uint64_t duplicates;
 	uint64_t reordered;
 	uint64_t too_late; /* of those: too far behind to know whether they are duplicates */
-	uint64_t first_tsc;
-	uint64_t last_tsc;
-	uint64_t latency_count;
-	uint64_t latency_min_cycles;
-	uint64_t latency_max_cycles;
-	uint64_t latency_sum_cycles;
-	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
 	uint64_t reserved[4];
 	uint64_t latency_cycles[LATENCY_WORDS];
 };
@@ -97,6 +100,15 @@ struct forward_counters {
 	uint64_t first_tsc;
 	uint64_t last_tsc;
 	uint64_t reserved[3];
+};
+
+/* A capture as one task sees it. */
+struct capture_counters {
+	alignas(COUNTERS_ALIGN) uint64_t matched;
+	uint64_t stored; /* at the moment, in memory */
+	uint64_t missed; /* no room */
+	uint64_t overwritten;
+	uint64_t reserved[12];
 };
 
 /* A reply task. */
@@ -139,8 +151,9 @@ struct port_counters {
 	uint64_t link_up;
 	uint64_t link_speed_bps; /* as reported, real or not */
 	uint64_t link_changes;
-	uint64_t resets; /* the device began to count anew */
-	uint64_t reserved[3];
+	uint64_t resets;       /* the device began to count anew */
+	uint64_t socket_drops; /* by the kernel, and not in imissed */
+	uint64_t reserved[2];
 };
 
 struct engine_counters {
@@ -154,17 +167,6 @@ struct engine_counters {
 	uint64_t time_jump_ns;   /* CLOCK_REALTIME against CLOCK_MONOTONIC, likewise */
 	uint64_t reserved[8];
 };
-
-static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
-static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
-	      "the histogram behind the plain words");
-static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
-static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
-static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
-	      "histograms behind the plain words");
 
 /* Add n to a counter of which the calling thread is the only writer. */
 static inline void

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "counters/counters_words.h"
 
+static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
+	      "the histogram behind the plain words");
+static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
+static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
+	      "histograms behind the plain words");
+
 #define WORD(block, field, unit, meaning) \
 	{ \
 		#field, \
@@ -48,6 +60,8 @@ static const struct counters_word port_words[] = {
 	WORD(port_counters, link_speed_bps, "bit/s", "link speed as reported, real or not"),
 	WORD(port_counters, resets, "",
 	     "times the device cleared its counters (memif: when a peer leaves)"),
+	WORD(port_counters, socket_drops, "frames",
+	     "dropped by the kernel at the port's sockets, and not in imissed"),
 	WORD(port_counters, link_changes, "", "changes of link state since it was first up"),
 };
 
@@ -96,6 +110,10 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, first_frames, "frames", "received in the first burst"),
 	WORD(rx_counters, foreign_frames, "frames", "without a stamp, where flows are measured"),
 	WORD(rx_counters, strange_frames, "frames", "with a stamp of an unknown stream"),
+	WORD(rx_counters, bad_times, "frames",
+	     "measured by the burst's clock for want of a usable time of the device"),
+	WORD(rx_counters, damaged_frames, "frames",
+	     "with wrong checksums or lengths, where flows are measured"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
 };
@@ -136,6 +154,13 @@ static const struct counters_word forward_words[] = {
 	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
 };
 
+static const struct counters_word capture_words[] = {
+	WORD(capture_counters, matched, "frames", "received that match the capture's filter"),
+	WORD(capture_counters, stored, "frames", "of those, in memory at the moment"),
+	WORD(capture_counters, missed, "frames", "not stored for want of room"),
+	WORD(capture_counters, overwritten, "frames", "stored and given up for later ones"),
+};
+
 static const struct counters_word reply_words[] = {
 	WORD(reply_counters, frames, "frames", "sent: taken by the device"),
 	WORD(reply_counters, octets, "octets", "of those, with FCS"),
@@ -159,5 +184,6 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_RX] = LAYOUT(rx, rx_words),
 	[COUNTERS_FLOW] = LAYOUT(flow, flow_words),
 	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
+	[COUNTERS_CAPTURE] = LAYOUT(capture, capture_words),
 	[COUNTERS_REPLY] = LAYOUT(reply, reply_words),
 };

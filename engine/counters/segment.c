@@ -14,6 +14,9 @@
 
 #define MAGIC "WRCNTRS1"
 #define HEADER_OCTETS 128
+#define PAGE_OCTETS 4096
+/* Of each block: all of its plain words, and of a flow's latencies those up to some 10 us. The rest comes when needed. */
+#define RESIDENT_OCTETS 65536u
 
 struct header {
 	char magic[8];
@@ -24,6 +27,7 @@ struct header {
 
 struct planned {
 	size_t offset;
+	size_t octets;
 };
 
 struct segment {
@@ -116,6 +120,7 @@ segment_plan(struct segment *segment, enum counters_kind kind, const struct segm
 	if (block == NULL || json_array_append_new(segment->blocks, block) != 0)
 		return no_memory(err);
 	grown[segment->count].offset = segment->next_offset;
+	grown[segment->count].octets = layout->octets;
 	segment->next_offset +=
 		(layout->octets + COUNTERS_ALIGN - 1) / COUNTERS_ALIGN * COUNTERS_ALIGN;
 	return (int)segment->count++;
@@ -133,6 +138,43 @@ render_description(struct segment *segment)
 	return text;
 }
 
+/* From where to where a block's pages are there before workers run. */
+static size_t
+resident_end(const struct planned *block)
+{
+	return block->offset + (block->octets < RESIDENT_OCTETS ? block->octets : RESIDENT_OCTETS);
+}
+
+/* Take these pages now, so that a full file system is an error here and no SIGBUS later. */
+static int
+reserve(const struct segment *segment, int fd)
+{
+	int code = posix_fallocate(fd, 0, HEADER_OCTETS);
+
+	for (size_t b = 0; b < segment->count && code == 0; b++) {
+		off_t from = (off_t)segment->planned[b].offset;
+
+		code = posix_fallocate(fd, from, (off_t)resident_end(&segment->planned[b]) - from);
+	}
+	if (code == 0)
+		code = posix_fallocate(fd, (off_t)segment->next_offset,
+				       (off_t)(segment->octets - segment->next_offset));
+	errno = code;
+	return code == 0 ? 0 : -1;
+}
+
+/* Map them, too: a page fault takes a microsecond from a worker. */
+static void
+touch(const struct segment *segment)
+{
+	for (size_t b = 0; b < segment->count; b++) {
+		const struct planned *block = &segment->planned[b];
+
+		for (size_t at = block->offset; at < resident_end(block); at += PAGE_OCTETS)
+			__atomic_store_n(segment->base + at, 0, __ATOMIC_RELAXED);
+	}
+}
+
 static int
 map_file(struct segment *segment, struct error *err)
 {
@@ -142,17 +184,18 @@ map_file(struct segment *segment, struct error *err)
 	if (fd < 0)
 		return error_set(err, -errno, NULL, "counters file %s: %s", segment->path,
 				 strerror(errno));
-	if (ftruncate(fd, (off_t)segment->octets) != 0)
+	if (ftruncate(fd, (off_t)segment->octets) != 0 || reserve(segment, fd) != 0)
 		goto failed;
-	base = mmap(NULL, segment->octets, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-		    0);
+	base = mmap(NULL, segment->octets, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		goto failed;
 	close(fd);
 	segment->base = base;
+	touch(segment);
 	return 0;
 failed:
-	code = error_set(err, -errno, NULL, "counters file %s: %s", segment->path, strerror(errno));
+	code = error_set(err, -errno, NULL, "counters file %s (%zu octets): %s", segment->path,
+			 segment->octets, strerror(errno));
 	close(fd);
 	unlink(segment->path);
 	return code;

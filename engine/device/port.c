@@ -2,6 +2,7 @@
 /* What is asked of an open port: its link, its counters, its end. */
 #include "device/port.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ port_close(struct port *port)
 		rte_eth_promiscuous_disable(port->port_id);
 	if (port->started)
 		rte_eth_dev_stop(port->port_id);
+	socket_drops_close(&port->drops);
 	rte_eth_dev_close(port->port_id);
 	rte_mempool_free(port->rx_pool);
 	port->opened = port->started = false;
@@ -106,6 +108,8 @@ void
 port_begin_counting(struct port *port)
 {
 	rte_eth_stats_get(port->port_id, &port->last);
+	socket_drops_read(&port->drops);
+	port_clock_sample(&port->clock);
 	port->link_was_up = port->link.link_status == RTE_ETH_LINK_UP;
 }
 
@@ -137,8 +141,20 @@ port_sample(struct port *port, struct port_counters *counters)
 		counter_add(&counters->rx_nombuf, now.rx_nombuf - last->rx_nombuf);
 		port->last = now;
 	}
+	counter_add(&counters->socket_drops, socket_drops_read(&port->drops));
+	port_clock_sample(&port->clock);
 	sample_link(port, counters);
 	counter_set(&counters->sampled_tsc, rte_rdtsc());
+}
+
+void
+port_firmware(const struct port *port, char *out, size_t size)
+{
+	out[0] = '\0';
+	if (rte_eth_dev_fw_version_get(port->port_id, out, size) != 0)
+		out[0] = '\0'; /* none, or longer than size: half a version is none */
+	for (char *c = out; *c != '\0'; c++)
+		*c = isprint((unsigned char)*c) ? *c : '?'; /* JSON takes UTF-8 only */
 }
 
 int

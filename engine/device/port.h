@@ -18,6 +18,8 @@
 #include "config/config.h"
 #include "counters/counters.h"
 #include "device/location.h"
+#include "device/port_clock.h"
+#include "device/socket_drops.h"
 
 #define PORT_DESCRIPTORS_DEFAULT 1024u
 
@@ -39,6 +41,8 @@ struct port {
 	bool link_was_up;
 	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
 	struct rte_eth_stats last; /* device counters when last asked */
+	struct socket_drops drops; /* of the kernel, at the sockets of its interfaces' drivers */
+	struct port_clock clock;   /* the device's own, for the time of arrival */
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */
@@ -70,6 +74,9 @@ uint32_t port_refill_frames(const struct port *port);
  * them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
  */
 uint32_t port_frames_held_max(const struct port *port);
+
+/* The firmware as the device names it, "" when it has none or does not say. */
+void port_firmware(const struct port *port, char *out, size_t size);
 
 /* NUMA node of the device, -1 when it has none. */
 int port_socket(const struct port *port);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_errno.h>
 
 #include "base/units.h"
@@ -194,6 +195,8 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 
 	if (port->config.rx_queues > 1)
 		configure_rss(&conf, info);
+	if (port->config.rx_queues > 0 && port_clock_find(&port->clock, port->port_id, info))
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	settle_queues(port);
@@ -283,6 +286,20 @@ check_and_start(struct port *port, const char *path, struct error *err)
 	return code;
 }
 
+/* What only a started device has: the sockets where the kernel drops, if it has any that are read, and a clock. */
+static int
+watch_device(struct port *port, const char *path, struct error *err)
+{
+	bool receives = port->config.rx_queues > 0;
+	int code = socket_drops_after(&port->drops, receives ? port->driver : "");
+
+	if (code != 0)
+		return error_set(err, code, path, "%s: its sockets cannot be listed: %s",
+				 port->config.location, strerror(-code));
+	port_clock_start(&port->clock, port->port_id, rte_get_tsc_hz());
+	return 0;
+}
+
 int
 port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path,
 	  struct error *err)
@@ -296,12 +313,19 @@ port_open(struct port *port, const struct port_config *config, unsigned int inde
 	code = location_parse(&port->location, config->location, index, queues, err);
 	if (code != 0)
 		return error_set(err, code, key(&where, path, "location"), "%s", err->text);
+	code = socket_drops_before(&port->drops);
+	if (code != 0)
+		return error_set(err, code, path, "%s: /proc/self/fd cannot be read: %s",
+				 config->location, strerror(-code));
 	code = port_probe(port, path, err);
-	if (code != 0)
-		return code;
-	port->opened = true;
-	code = check_and_start(port, path, err);
-	if (code != 0)
+	port->opened = code == 0;
+	if (code == 0)
+		code = check_and_start(port, path, err);
+	if (code == 0)
+		code = watch_device(port, path, err);
+	if (code != 0) {
+		socket_drops_close(&port->drops);
 		port_close(port);
+	}
 	return code;
 }

@@ -16,8 +16,8 @@
 #include "answer/answer.h"
 #include "fuzz/fuzz_standalone.h"
 #include "protocol/stamp.h"
-#include "worker/reverse.h"
-#include "worker/rx_measure.h"
+#include "edit/reverse.h"
+#include "measure/rx_measure.h"
 
 enum { SEGMENTS_MAX = 4, FRAME_MAX = 4096, STREAM = 7 };
 

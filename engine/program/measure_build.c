@@ -63,8 +63,9 @@ measure_create(struct measure **out, const struct program_config *config,
 		rte_zmalloc_socket("measure", sizeof(*measure), COUNTERS_ALIGN, socket);
 
 	if (measure != NULL)
-		measure->flows = rte_zmalloc_socket("flows", flows * sizeof(measure->flows[0]),
-						    COUNTERS_ALIGN, socket);
+		measure->flows =
+			rte_zmalloc_socket("flows", RTE_MAX(flows, 1u) * sizeof(measure->flows[0]),
+					   COUNTERS_ALIGN, socket);
 	if (measure == NULL || measure->flows == NULL) {
 		measure_free(measure);
 		return error_set(err, -ENOMEM, NULL, "no memory to measure %u flows", flows);

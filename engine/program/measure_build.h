@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "counters/segment.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 /* What is measured: the parts of all stamped streams of the program. */
 uint32_t measure_flows(const struct program_config *config);

@@ -21,6 +21,8 @@
 #include "program/frame_pool.h"
 #include "worker/worker.h"
 
+struct program_captures; /* capture_build.h */
+
 struct program {
 	struct program *next; /* the caller's list */
 	struct traffic traffic;
@@ -35,6 +37,7 @@ struct program {
 	struct answer_queue **answers;        /* per port, NULL where no task replies */
 	uint64_t hz;                          /* of the clock that schedules count */
 	uint16_t *stamp_index;                /* measure_index() */
+	struct program_captures *captures;
 	struct clock_watch clocks;
 	bool running;
 };

@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
+#include "program/capture_build.h"
 #include "program/forward_build.h"
 #include "program/measure_build.h"
 #include "program/program.h"
@@ -101,6 +102,8 @@ plan_counters(struct build *build, struct error *err)
 			return -ENOMEM;
 		block += build->config->workers[w].n_tasks;
 	}
+	if (captures_plan(program, build->config, err) != 0)
+		return -ENOMEM;
 	return segment_map(program->segment, err);
 }
 
@@ -229,9 +232,13 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
 	task->answers = config->answer ? program->answers[p] : NULL;
-	if (config->measure && measure_flows(build->config) > 0)
+	if (config->measure)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
+	if (measure != NULL) {
+		measure->times = program->ports[p].clock.times;
+		measure->verify = config->verify;
+	}
 	task->measure = measure;
 	return code;
 }
@@ -329,6 +336,8 @@ build_all(struct build *build, uint32_t number, struct error *err)
 		code = build_worker(build, &program->workers[w], w, block, err);
 		block += build->config->workers[w].n_tasks;
 	}
+	if (code == 0)
+		code = captures_open(program, build->config, err);
 	return code;
 }
 
@@ -415,6 +424,7 @@ program_destroy(struct program *program)
 		free_worker(&program->workers[w]);
 	for (uint32_t p = 0; program->pools != NULL && p < program->port_count; p++)
 		frame_pool_destroy(program->pools[p]);
+	captures_close(program->captures);
 	reply_queues_free(program->answers, program->port_count);
 	free(program->answers);
 	segment_close(program->segment);

@@ -7,7 +7,9 @@
 
 #include "answer/answer_queue.h"
 #include "base/units.h"
+#include "program/capture_build.h"
 #include "program/program.h"
+#include "program/worker_launch.h"
 
 /* All workers see a start or a stop before it comes, so that the schedule ends for all at once. */
 #define ADVANCE_NS 1000000ULL
@@ -23,6 +25,10 @@ program_run(struct program *program, struct error *err)
 	}
 	code = worker_launch_all(program->workers, program->worker_count, err);
 	program->running = code == 0;
+	if (!program->running) {
+		captures_close(program->captures);
+		program->captures = NULL;
+	}
 	program_sample(program);
 	return code;
 }

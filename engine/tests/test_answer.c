@@ -136,6 +136,38 @@ what_is_not_asked_rightly_is_not_answered(void **state)
 	}
 }
 
+/* By the headers alone: no checksum would save these. */
+static void
+headers_ask_rightly(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t offset;
+		uint8_t value;
+	} rows[] = {
+		{"ping", 20, 0x60}, /* more fragments */
+		{"ping", 21, 1},    /* a fragment */
+		{"ping", 26, 224},  /* from a group */
+		{"ping", 35, 1},    /* code */
+		{"ping with options, tagged", 38, 131},
+		{"ping with options, tagged", 39, 1},
+		{"ping with options, tagged", 39, 9},
+		{"ping of IPv6", 22, 0xff},
+		{"ping of IPv6", 55, 1},
+		{"solicitation", 21, 254},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint8_t frame[EXCHANGE_ROOM];
+		uint32_t octets = octets_of_hex(exchange_called(rows[i].name)->request, frame);
+
+		frame[rows[i].offset] = rows[i].value;
+		if (answer_asked(*state, frame, octets) != ANSWER_NONE)
+			fail_msg("%s with octet %u = 0x%02x asks", rows[i].name, rows[i].offset,
+				 rows[i].value);
+	}
+}
+
 /* Put the right checksum into an ICMPv6 message behind an untagged header. */
 static void
 mend_icmpv6(uint8_t *frame)
@@ -193,9 +225,12 @@ an_answer_without_room_is_none(void **state)
 		octets_of_hex(exchange_called("probe of reachability, tagged")->request, frame);
 
 	assert_int_equal(octets, 82);
+	assert_int_equal(answer_make(*state, frame, &octets, 81), ANSWER_NONE);
 	assert_int_equal(answer_make(*state, frame, &octets, 89), ANSWER_NONE);
 	assert_int_equal(answer_make(*state, frame, &octets, 90), ANSWER_NEIGHBOR);
 	assert_int_equal(octets, 90);
+	octets = octets_of_hex(exchange_called("ARP request")->request, frame) + 40;
+	assert_int_equal(answer_make(*state, frame, &octets, 99), ANSWER_NONE);
 }
 
 /* Cut anywhere; heap memory of just that size, so that the sanitizer sees a step too far. */
@@ -303,6 +338,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(answers_are_right_to_the_octet),
 		TEST(what_is_not_asked_rightly_is_not_answered),
+		TEST(headers_ask_rightly),
 		TEST(solicitations_are_validated),
 		TEST(an_answer_without_room_is_none),
 		TEST(truncated_frames_are_harmless),

@@ -11,7 +11,7 @@
 
 #include "protocol/checksum.h"
 #include "worker/forward_task.h"
-#include "worker/reverse.h"
+#include "edit/reverse.h"
 
 enum { FROM = 4, TO = 5, FRAME = 64, LINE = 1024, SENT_MAX = 300000 };
 

@@ -4,13 +4,13 @@
  * reference, stamps are found behind tags, tunnels and padding, and nothing else is taken for one.
  *
  * Run by `meson test`; DPDK's inline functions and mempools without hugepages or devices. Source: protocol/stamp.h,
- * edit/tx_stamp.h, worker/rx_measure.h, docs/design/0005-measurement.md.
+ * edit/tx_stamp.h, measure/rx_measure.h, docs/design/0005-measurement.md.
  */
 #include "tests/eal_fixture.h"
 
 #include "protocol/checksum.h"
 #include "protocol/stamp.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 #include "edit/tx_stamp.h"
 #include "worker/worker.h"
 
@@ -43,7 +43,7 @@ set_up(void **state)
 	memset(f->index_of, 0xff, sizeof(f->index_of));
 	f->index_of[STREAM] = 0;
 	f->flow->counters = f->counters;
-	f->measure = (struct measure){MAGIC, f->index_of, f->flow};
+	f->measure = (struct measure){.magic = MAGIC, .index_of = f->index_of, .flows = f->flow};
 	for (uint32_t i = 0; i < FRAMES; i++) {
 		f->mbufs[i] = rte_pktmbuf_alloc(f->pool);
 		memset(rte_pktmbuf_append(f->mbufs[i], FRAME), 0, FRAME);
@@ -348,6 +348,137 @@ others_are_never_mistaken(void **state)
 	assert_int_equal(f->counters->frames, 0);
 }
 
+/* A UDP packet of 50 octets of IPv4 with right checksums behind the Ethernet header, and a stamp. */
+static void
+make_udp(struct fixture *f, uint32_t i, uint64_t sequence)
+{
+	static const uint8_t head[] = {
+		8, 0, 0x45, 0,  0, 50, 0, 0, 0, 0, 64, 17, 0,  0, 10,
+		0, 0, 1,    10, 0, 0,  2, 4, 0, 0, 53, 0,  30, 0, 0,
+	};
+	uint8_t *octets = octets_of(f->mbufs[i]);
+	uint16_t sum;
+
+	memset(octets, 0, FRAME);
+	memcpy(octets + 12, head, sizeof(head));
+	sum = checksum_finish(checksum_sum(octets + 14, 20));
+	octets[24] = (uint8_t)(sum >> 8);
+	octets[25] = (uint8_t)sum;
+	sum = checksum_finish(checksum_sum(octets + 26, 8) + 17 + 30 +
+			      checksum_sum(octets + 34, 30));
+	octets[40] = (uint8_t)(sum >> 8);
+	octets[41] = (uint8_t)sum;
+	stamp_one(f, i, sequence, 0);
+}
+
+static void
+damage_is_counted_and_measured(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t damaged = 0;
+
+	f->measure.verify = true;
+	for (uint32_t octet = 14; octet < FRAME - STAMP_OCTETS; octet++) {
+		make_udp(f, 0, octet);
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+		assert_int_equal(f->rx.damaged_frames, damaged);
+		octets_of(f->mbufs[0])[octet] ^= 0x10;
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+		assert_int_equal(f->rx.damaged_frames, ++damaged);
+	}
+	assert_int_equal(f->counters->frames, 2 * damaged);
+	assert_int_equal(f->counters->duplicates, damaged);
+	assert_int_equal(f->rx.foreign_frames, 0);
+}
+
+/* Cut anywhere, a right frame is right and a wrong one wrong. */
+static void
+chains_are_verified_whole(void **state)
+{
+	struct fixture *f = *state;
+
+	f->measure.verify = true;
+	for (uint16_t cut = 1; cut < FRAME; cut++) {
+		struct rte_mbuf *head = rte_pktmbuf_alloc(f->pool);
+		struct rte_mbuf *tail = rte_pktmbuf_alloc(f->pool);
+
+		make_udp(f, 0, cut);
+		memcpy(rte_pktmbuf_append(head, cut), octets_of(f->mbufs[0]), cut);
+		memcpy(rte_pktmbuf_append(tail, FRAME - cut), octets_of(f->mbufs[0]) + cut,
+		       FRAME - cut);
+		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
+		rx_measure(&f->measure, &f->rx, &head, 1, 100);
+		assert_int_equal(f->rx.damaged_frames, cut - 1);
+		*rte_pktmbuf_mtod_offset(cut < 45 ? tail : head, uint8_t *,
+					 cut < 45 ? 45 - cut : 20) ^= 1;
+		rx_measure(&f->measure, &f->rx, &head, 1, 100);
+		assert_int_equal(f->rx.damaged_frames, cut);
+		rte_pktmbuf_free(head);
+	}
+}
+
+/* Without `verify`, the device's word is taken; "not known" is none of its complaints. */
+static void
+devices_tell_of_damage(void **state)
+{
+	static const uint64_t good[] = {0,
+					RTE_MBUF_F_RX_IP_CKSUM_GOOD,
+					RTE_MBUF_F_RX_IP_CKSUM_NONE,
+					RTE_MBUF_F_RX_L4_CKSUM_GOOD,
+					RTE_MBUF_F_RX_L4_CKSUM_NONE,
+					RTE_MBUF_F_RX_VLAN_STRIPPED};
+	struct fixture *f = *state;
+
+	stamp_one(f, 0, 1, 0);
+	for (size_t i = 0; i < COUNT(good); i++) {
+		f->mbufs[0]->ol_flags = good[i];
+		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	}
+	assert_int_equal(f->rx.damaged_frames, 0);
+	f->mbufs[0]->ol_flags = RTE_MBUF_F_RX_IP_CKSUM_BAD;
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	f->mbufs[0]->ol_flags = RTE_MBUF_F_RX_L4_CKSUM_BAD | RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
+	assert_int_equal(f->rx.damaged_frames, 2);
+	f->mbufs[0]->ol_flags = 0;
+}
+
+/* A sink of bad frames gets just those, with what is known of them. */
+static void
+bad_frames_are_captured(void **state)
+{
+	static const uint64_t sequences[] = {200000, 200001, 200003, 200002, 200003, 1};
+	static const uint8_t wrong[] = {WRONG_REORDERED, WRONG_DUPLICATE,
+					WRONG_REORDERED | WRONG_TOO_LATE, WRONG_DAMAGED};
+	static const uint32_t kept[] = {200002, 200003, 1, 0};
+	static struct capture_counters counters;
+	static alignas(64) uint8_t slots[8 * 128];
+	struct capture_sink sink = {.counters = &counters,
+				    .slots = slots,
+				    .slot_octets = 128,
+				    .slot_count = 8,
+				    .octets_max = 100};
+	struct fixture *f = *state;
+
+	f->measure.bad = &sink;
+	for (uint32_t i = 0; i < COUNT(sequences); i++)
+		stamp_one(f, i, sequences[i], 0);
+	f->mbufs[6]->ol_flags = RTE_MBUF_F_RX_L4_CKSUM_BAD; /* without a stamp */
+	rx_measure(&f->measure, &f->rx, f->mbufs, 8, 100);
+	f->mbufs[6]->ol_flags = 0;
+	assert_int_equal(sink.used, COUNT(wrong));
+	for (uint32_t i = 0; i < COUNT(wrong); i++) {
+		const struct capture_slot *slot = capture_slot_of(&sink, i);
+
+		assert_int_equal(slot->tsc, 100);
+		assert_int_equal(slot->note.wrong, wrong[i]);
+		assert_int_equal(slot->note.stamped, kept[i] != 0);
+		assert_int_equal(slot->note.id, kept[i] != 0 ? STREAM : 0);
+		assert_int_equal(slot->note.sequence, kept[i]);
+		assert_memory_equal(slot->octets, octets_of(f->mbufs[3 + i]), FRAME);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -358,6 +489,8 @@ main(void)
 		TEST(order_and_duplicates_are_exact),   TEST(far_too_late_is_told),
 		TEST(latency_is_that_of_a_sorted_list), TEST(stamps_are_found_wherever_they_end),
 		TEST(chained_mbufs_are_read),           TEST(others_are_never_mistaken),
+		TEST(damage_is_counted_and_measured),   TEST(chains_are_verified_whole),
+		TEST(devices_tell_of_damage),           TEST(bad_frames_are_captured),
 	};
 
 	return cmocka_run_group_tests_name("measure", tests, eal_up, eal_down);

@@ -186,7 +186,7 @@ every_kind_is_answered(void **state)
 static void
 give_stamped(uint16_t magic)
 {
-	struct stamp stamp = {.magic = magic, .stream = 7, .sequence = 1};
+	struct stamp stamp = {.magic = magic, .id = 7, .sequence = 1};
 	uint8_t octets[EXCHANGE_ROOM];
 	uint32_t n = octets_of_hex(answer_exchanges[0].request, octets);
 	uint64_t first, second;

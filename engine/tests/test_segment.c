@@ -39,9 +39,12 @@ static const size_t block_octets[COUNTERS_KINDS] = {
 	[COUNTERS_RX] = sizeof(struct rx_counters),
 	[COUNTERS_FLOW] = sizeof(struct flow_counters),
 	[COUNTERS_FORWARD] = sizeof(struct forward_counters),
+	[COUNTERS_CAPTURE] = sizeof(struct capture_counters),
+	[COUNTERS_REPLY] = sizeof(struct reply_counters),
 };
-static const char *const kind_names[COUNTERS_KINDS] = {"engine", "port", "worker", "tx",
-						       "rx",     "flow", "forward"};
+static const char *const kind_names[COUNTERS_KINDS] = {
+	"engine", "port", "worker", "tx", "rx", "flow", "forward", "capture", "reply",
+};
 
 static int
 set_up(void **state)

@@ -113,6 +113,62 @@ the_octets_of_a_pcapng(void **state)
 	unlink(path);
 }
 
+/* A frame of which the head was stored, and what was wrong with it. */
+static void
+cut_frames_and_comments(void **state)
+{
+	const char *path = path_in(state, "x.pcapng");
+	struct trace_writer *writer = open_writer(path, true);
+	struct trace_written frame = {.time_ns = 5,
+				      .octets = octets,
+				      .stored = 22,
+				      .length = 60,
+				      .interface = 1,
+				      .comment = "damaged"};
+	static const uint8_t tail[] = {1,   0, 7, 0, 'd', 'a', 'm', 'a', 'g', 'e',
+				       'd', 0, 0, 0, 0,   0,   72,  0,   0,   0};
+	static struct capture want;
+	uint8_t got[300];
+
+	trace_writer_put(writer, &frame);
+	frame.comment = NULL;
+	trace_writer_put(writer, &frame);
+	assert_int_equal(trace_writer_close(writer, NULL), 0);
+	pcapng_begin(&want, false);
+	put_named_interface(&want, "p0", 2, 4);
+	put_named_interface(&want, "uplink", 6, 8);
+	pcapng_frame(&want, 1, 5, 1, 22, 60);
+	want.octets[want.n - 56 + 4] = 72;
+	memcpy(want.octets + want.n - 4, tail, sizeof(tail));
+	want.n += sizeof(tail) - 4;
+	pcapng_frame(&want, 1, 5, 1, 22, 60);
+	assert_int_equal(read_file(path, got, sizeof(got)), want.n);
+	assert_memory_equal(got, want.octets, want.n);
+	writer = open_writer(path, false);
+	trace_writer_put(writer,
+			 &(struct trace_written){.octets = octets, .stored = 22, .length = 60});
+	assert_int_equal(trace_writer_close(writer, NULL), 0);
+	assert_int_equal(read_file(path, got, sizeof(got)), 24 + 16 + 22);
+	assert_int_equal(got[24 + 8], 22);
+	assert_int_equal(got[24 + 12], 60);
+	unlink(path);
+}
+
+/* Given up: nothing is left, and what was there before stays. */
+static void
+discarded_files_are_gone(void **state)
+{
+	const char *path = path_in(state, "x");
+	uint8_t got[4];
+
+	write_file(path, "old", 3);
+	trace_writer_discard(open_writer(path, true));
+	assert_int_equal(files_in(*state), 1);
+	assert_int_equal(read_file(path, got, sizeof(got)), 3);
+	unlink(path);
+	trace_writer_discard(NULL);
+}
+
 static void
 what_was_written_is_read(void **state)
 {
@@ -233,6 +289,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_octets_of_a_pcap, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(the_octets_of_a_pcapng, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(cut_frames_and_comments, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(discarded_files_are_gone, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(what_was_written_is_read, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(the_name_appears_at_the_end, make_folder,

@@ -3,7 +3,7 @@
  * What watches over clocks and workers: a jump of either clock is seen whatever came before, and a period of grace ends
  * only when every worker has begun a new loop.
  *
- * Run by `meson test`; no EAL. Source: program/clock_watch.h, worker/worker_grace.h.
+ * Run by `meson test`; no EAL. Source: program/clock_watch.h, program/worker_grace.h.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "tests/test_support.h"
 
 #include "program/clock_watch.h"
-#include "worker/worker_grace.h"
+#include "program/worker_grace.h"
 
 #define HZ 2500000000ULL
 #define TICK_NS 100000000LL

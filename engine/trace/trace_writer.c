@@ -29,6 +29,8 @@
 #define PCAPNG_IF_NAME 2u
 #define PCAPNG_IF_TSRESOL 9u
 #define PCAPNG_NAME_OCTETS_MAX 1024u
+#define PCAPNG_COMMENT 1u
+#define PCAPNG_COMMENT_OCTETS_MAX 1024u
 #define NANOSECONDS_EXPONENT 9u
 
 #define PART_TRIES 1000
@@ -271,56 +273,82 @@ trace_writer_open(struct trace_writer **out, const char *path, bool pcapng,
 }
 
 static void
-put_pcap_frame(struct trace_writer *writer, uint64_t time_ns, const uint8_t *octets, uint32_t n)
+put_pcap_frame(struct trace_writer *writer, const struct trace_written *frame)
 {
-	const struct pcap_frame_header header = {.seconds = (uint32_t)(time_ns / NS_PER_SECOND),
-						 .nanoseconds = (uint32_t)(time_ns % NS_PER_SECOND),
-						 .captured = n,
-						 .length = n};
+	const struct pcap_frame_header header = {
+		.seconds = (uint32_t)(frame->time_ns / NS_PER_SECOND),
+		.nanoseconds = (uint32_t)(frame->time_ns % NS_PER_SECOND),
+		.captured = frame->stored,
+		.length = frame->length};
 
-	if (time_ns / NS_PER_SECOND > UINT32_MAX) {
+	if (frame->time_ns / NS_PER_SECOND > UINT32_MAX) {
 		error_set(&writer->failure, -EOVERFLOW, NULL,
 			  "%s: %" PRIu64 " ns is later than pcap can tell (the year 2106); "
 			  "write pcapng",
-			  writer->name, time_ns);
+			  writer->name, frame->time_ns);
 		return;
 	}
 	put(writer, &header, sizeof(header));
-	put(writer, octets, n);
+	put(writer, frame->octets, frame->stored);
 }
 
 static void
-put_pcapng_frame(struct trace_writer *writer, uint32_t index, uint64_t time_ns,
-		 const uint8_t *octets, uint32_t n)
+put_pcapng_frame(struct trace_writer *writer, const struct trace_written *frame)
 {
-	const struct pcapng_frame frame = {.type = PCAPNG_ENHANCED_PACKET,
-					   .octets = sizeof(frame) + n + padding_of(n) + 4u,
-					   .interface = index,
-					   .time_high = (uint32_t)(time_ns >> 32),
-					   .time_low = (uint32_t)time_ns,
-					   .captured = n,
-					   .length = n};
+	uint32_t n = frame->stored, comment = 0;
+	struct pcapng_frame block = {.type = PCAPNG_ENHANCED_PACKET,
+				     .octets = sizeof(block) + n + padding_of(n) + 4u,
+				     .interface = frame->interface,
+				     .time_high = (uint32_t)(frame->time_ns >> 32),
+				     .time_low = (uint32_t)frame->time_ns,
+				     .captured = n,
+				     .length = frame->length};
 
-	put(writer, &frame, sizeof(frame));
-	put_padded(writer, octets, n);
-	put_u32(writer, frame.octets);
+	if (frame->comment != NULL) {
+		comment = (uint32_t)strnlen(frame->comment, PCAPNG_COMMENT_OCTETS_MAX);
+		block.octets += 4u + comment + padding_of(comment) + 4u;
+	}
+	put(writer, &block, sizeof(block));
+	put_padded(writer, frame->octets, n);
+	if (frame->comment != NULL) {
+		put_option(writer, PCAPNG_COMMENT, frame->comment, (uint16_t)comment);
+		put_u32(writer, 0);
+	}
+	put_u32(writer, block.octets);
+}
+
+void
+trace_writer_put(struct trace_writer *writer, const struct trace_written *frame)
+{
+	if (writer->failure.code != 0)
+		return;
+	if (frame->interface >= writer->interfaces || frame->stored > SNAPLEN)
+		error_set(&writer->failure, -EINVAL, NULL,
+			  "%s: a frame of %" PRIu32 " octets of interface %" PRIu32
+			  " cannot be written: at most %u octets, %" PRIu32 " interfaces",
+			  writer->name, frame->stored, frame->interface, SNAPLEN,
+			  writer->interfaces);
+	else if (writer->pcapng)
+		put_pcapng_frame(writer, frame);
+	else
+		put_pcap_frame(writer, frame);
 }
 
 void
 trace_writer_add(struct trace_writer *writer, uint32_t index, uint64_t time_ns,
 		 const uint8_t *octets, uint32_t n)
 {
-	if (writer->failure.code != 0)
-		return;
-	if (index >= writer->interfaces || n > SNAPLEN)
-		error_set(&writer->failure, -EINVAL, NULL,
-			  "%s: a frame of %" PRIu32 " octets of interface %" PRIu32
-			  " cannot be written: at most %u octets, %" PRIu32 " interfaces",
-			  writer->name, n, index, SNAPLEN, writer->interfaces);
-	else if (writer->pcapng)
-		put_pcapng_frame(writer, index, time_ns, octets, n);
-	else
-		put_pcap_frame(writer, time_ns, octets, n);
+	const struct trace_written frame = {
+		.time_ns = time_ns, .octets = octets, .stored = n, .length = n, .interface = index};
+
+	trace_writer_put(writer, &frame);
+}
+
+void
+trace_writer_discard(struct trace_writer *writer)
+{
+	if (writer != NULL)
+		free_writer(writer);
 }
 
 /* Rename the complete file; the part is no more then. */

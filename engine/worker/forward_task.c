@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "base/units.h"
+#include "edit/reverse.h"
 #include "worker/reply_task.h"
-#include "worker/reverse.h"
 #include "worker/worker.h"
 
 static inline uint32_t
@@ -156,6 +156,8 @@ take_in(struct forward_task *task, uint64_t now)
 	counter_add(&counters->rx_octets, octets);
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, clock);
+	if (unlikely(task->captures != NULL))
+		capture_burst(task->captures, mbufs, count, clock);
 	left = take_requests(task, mbufs, count);
 	rewrite(task, mbufs, left);
 	work(task, clock, left);

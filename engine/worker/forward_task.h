@@ -14,6 +14,7 @@
 
 #include <rte_mbuf.h>
 
+#include "capture/capture_sink.h"
 #include "counters/counters.h"
 
 /* Frames that must have been sent after a held one before it follows. */
@@ -53,6 +54,7 @@ struct forward_task {
 	uint64_t held_tsc;
 	uint64_t refused_since;          /* 0: the device takes frames */
 	struct rte_mempool *copies_pool; /* for duplicates */
+	struct capture_sink *captures;   /* of frames as they come; NULL: none */
 	struct answer_queue *answers;    /* NULL: nobody asks for any */
 };
 

@@ -7,7 +7,7 @@
 #include <rte_ethdev.h>
 
 #include "answer/answer_queue.h"
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 struct reply_task {
 	alignas(COUNTERS_ALIGN) struct answer_queue *answers;

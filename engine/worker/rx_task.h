@@ -7,8 +7,22 @@
 #include <rte_ethdev.h>
 
 #include "base/units.h"
+#include "capture/capture_sink.h"
 #include "worker/reply_task.h"
+#include "measure/rx_measure.h"
 #include "worker/worker.h"
+
+/* What tasks do that look at frames, not only count them. */
+static inline void
+rx_task_look(const struct rx_task *task, struct rte_mbuf *const *mbufs, uint16_t count)
+{
+	const uint64_t clock = rte_rdtsc();
+
+	if (task->measure != NULL)
+		rx_measure(task->measure, task->counters, mbufs, count, clock);
+	if (task->captures != NULL)
+		capture_burst(task->captures, mbufs, count, clock);
+}
 
 /* Returns the clock after the call; now is the clock before it. */
 static inline uint64_t
@@ -21,8 +35,8 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 
 	if (received == 0)
 		return now;
-	if (task->measure != NULL)
-		rx_measure(task->measure, counters, mbufs, received, rte_rdtsc());
+	if (task->measure != NULL || task->captures != NULL)
+		rx_task_look(task, mbufs, received);
 	if (task->answers != NULL &&
 	    (task->measure == NULL || counters->foreign_frames != foreign)) {
 		for (uint16_t i = 0; i < received; i++)

@@ -16,7 +16,7 @@
 
 #include <rte_mbuf.h>
 
-#include "base/error.h"
+#include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
 #include "edit/tx_stamp.h"
@@ -92,7 +92,8 @@ struct tx_task {
 
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;
-	const struct measure *measure; /* NULL: frames are counted only */
+	const struct measure *measure; /* NULL: no stamps are looked for */
+	struct capture_sink *captures; /* but those of bad frames; NULL: none */
 	struct answer_queue *answers;  /* NULL: nobody asks for any */
 	uint16_t port_id;
 	uint16_t queue_id;
@@ -133,11 +134,5 @@ struct worker {
  */
 #define TX_PAUSE_MAX_NS 50000ULL
 #define STALL_NS 100000ULL
-
-/* Choose the loop for each worker's tasks and start them on their lcores. -EBUSY when an lcore is not idle. */
-int worker_launch_all(struct worker *workers, uint32_t count, struct error *err);
-
-/* Tell all to quit and wait until they have; their counters are final then. */
-void worker_stop_all(struct worker *workers, uint32_t count);
 
 #endif

@@ -23,7 +23,7 @@ _MBUF_OCTETS = 384
 _LISTS_SHARE = 8
 """A frame's places in lists, 24 octets, and some room: an eighth of its 384 octets or more."""
 _FLOW_STATE_OCTETS = 8320
-"""What an Rx queue keeps of each stamp: struct flow_state (engine/worker/rx_measure.h)."""
+"""What an Rx queue keeps of each stamp: struct flow_state (engine/measure/rx_measure.h)."""
 _RX_ROOM_MIN = 2048
 _DESCRIPTORS_DEFAULT = 1024
 

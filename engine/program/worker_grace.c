@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cold. See worker_grace.h. */
-#include "worker/worker_grace.h"
+#include "program/worker_grace.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

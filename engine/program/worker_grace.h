@@ -6,8 +6,8 @@
  * peer's rings, while a worker may be in the middle of a burst. The engine's own munmap(), which the linker prefers to
  * the C library's, waits until every running worker has begun a new loop and so has seen the mark.
  */
-#ifndef WR_WORKER_WORKER_GRACE_H
-#define WR_WORKER_WORKER_GRACE_H
+#ifndef WR_PROGRAM_WORKER_GRACE_H
+#define WR_PROGRAM_WORKER_GRACE_H
 
 #include <stdint.h>
 

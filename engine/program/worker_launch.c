@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cold: from tasks to the loop that has just what they need, and off to the lcores. Control thread. */
-#include <errno.h>
+/* From tasks to the loop that has just what they need, and off to the lcores. */
+#include "program/worker_launch.h"
 
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include "worker/worker.h"
-#include "worker/worker_grace.h"
+#include "program/worker_grace.h"
 #include "worker/worker_loop.h"
 
 static uint32_t

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "worker/rx_measure.h"
+#include "measure/rx_measure.h"
 
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
 #include "base/units.h"
+#include "protocol/frame_damage.h"
 #include "protocol/layer3.h"
 #include "protocol/stamp.h"
+#include "measure/rx_times.h"
 
 #define PREFETCH_AHEAD 4u
 
@@ -79,8 +81,8 @@ mark_seen(struct flow_state *flow, uint64_t sequence)
 	return seen;
 }
 
-/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. True unless it is a duplicate. */
-static inline bool
+/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. What is wrong: enum frame_wrong. */
+static inline uint8_t
 note_order(struct flow_state *flow, uint32_t sequence)
 {
 	struct flow_counters *counters = flow->counters;
@@ -93,19 +95,19 @@ note_order(struct flow_state *flow, uint32_t sequence)
 		slide(flow, flow->next, number + 1);
 		flow->next = number + 1;
 		mark_seen(flow, number);
-		return true;
+		return 0;
 	}
 	if (unlikely(flow->next - number > MEASURE_WINDOW)) {
 		counter_add(&counters->reordered, 1);
 		counter_add(&counters->too_late, 1);
-		return true;
+		return WRONG_REORDERED | WRONG_TOO_LATE;
 	}
 	if (mark_seen(flow, number)) {
 		counter_add(&counters->duplicates, 1);
-		return false;
+		return WRONG_DUPLICATE;
 	}
 	counter_add(&counters->reordered, 1);
-	return true;
+	return WRONG_REORDERED;
 }
 
 static inline void
@@ -131,24 +133,33 @@ note_latency(struct flow_state *flow, uint64_t latency)
 	flow->last_latency = latency;
 }
 
-static inline void
+/* What it is and what is wrong with it, for captures. */
+static inline struct capture_note
 note_frame(const struct measure *measure, struct rx_counters *counters, const struct rte_mbuf *mbuf,
 	   uint64_t clock)
 {
+	struct capture_note note = {0};
 	struct flow_counters *flow_counters;
 	struct flow_state *flow;
 	struct stamp stamp;
 	uint16_t index;
 
+	if (unlikely(frame_is_damaged(mbuf, measure->verify))) {
+		counter_add(&counters->damaged_frames, 1);
+		note.wrong = WRONG_DAMAGED;
+	}
 	if (unlikely(!find_stamp(mbuf, measure->magic, &stamp))) {
 		counter_add(&counters->foreign_frames, 1);
-		return;
+		return note;
 	}
 	index = measure->index_of[stamp.id];
 	if (unlikely(index == MEASURE_UNKNOWN)) {
 		counter_add(&counters->strange_frames, 1);
-		return;
+		return note;
 	}
+	note.stamped = true;
+	note.id = stamp.id;
+	note.sequence = stamp.sequence;
 	flow = &measure->flows[index];
 	flow_counters = flow->counters;
 	counter_add(&flow_counters->frames, 1);
@@ -156,17 +167,41 @@ note_frame(const struct measure *measure, struct rx_counters *counters, const st
 	if (unlikely(flow_counters->first_tsc == 0))
 		counter_set(&flow_counters->first_tsc, clock);
 	counter_set(&flow_counters->last_tsc, clock);
-	if (likely(note_order(flow, stamp.sequence)))
+	note.wrong |= note_order(flow, stamp.sequence);
+	if (likely((note.wrong & WRONG_DUPLICATE) == 0))
 		note_latency(flow, (clock - stamp.departure) & STAMP_TIME_MASK);
+	return note;
+}
+
+/* `timed` is a literal: nothing of a device's times is in the other loop. */
+static __rte_always_inline void
+note_burst(const struct measure *measure, struct rx_counters *counters,
+	   struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock, const bool timed)
+{
+	struct clock_line line = {0, 0, 0};
+
+	if (timed)
+		clock_relation_read(measure->times.relation, &line);
+	for (uint16_t i = 0; i < count; i++) {
+		struct capture_note note;
+		uint64_t time;
+
+		if (i + PREFETCH_AHEAD < count)
+			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
+		time = timed ? rx_time_of(&measure->times, &line, mbufs[i], clock, counters)
+			     : clock;
+		note = note_frame(measure, counters, mbufs[i], time);
+		if (unlikely(note.wrong != 0))
+			capture_bad(measure->bad, mbufs[i], time, note);
+	}
 }
 
 void
 rx_measure(const struct measure *measure, struct rx_counters *counters,
 	   struct rte_mbuf *const *mbufs, uint16_t count, uint64_t clock)
 {
-	for (uint16_t i = 0; i < count; i++) {
-		if (i + PREFETCH_AHEAD < count)
-			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
-		note_frame(measure, counters, mbufs[i], clock);
-	}
+	if (likely(measure->times.relation == NULL))
+		note_burst(measure, counters, mbufs, count, clock, false);
+	else
+		note_burst(measure, counters, mbufs, count, clock, true);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HOT. Send a frame back to where it came from: addresses and ports change places, and no checksum changes. */
-#ifndef WR_WORKER_REVERSE_H
-#define WR_WORKER_REVERSE_H
+#ifndef WR_EDIT_REVERSE_H
+#define WR_EDIT_REVERSE_H
 
 #include <stdint.h>
 #include <string.h>
