@@ -111,11 +111,56 @@ def _plan(flow: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _host(name: str, port: str, address: str, gateway: dict[str, Any]) -> dict[str, Any]:
+    ip = {"name": f"{name}.ip", "address": address, "gateway": "10.0.0.254", "gateway_mac": gateway}
+    interface = {
+        "name": f"{name}.eth",
+        "connection": {"port_name": port},
+        "mac": _MAC,
+        "mtu": 9000,
+        "vlans": [{"name": f"{name}.vlan", "id": 5, "priority": 1, "tpid": "x88A8"}],
+        "ipv4_addresses": [{**ip, "prefix": 25}],
+        "ipv6_addresses": [{"name": f"{name}.6", "address": "fd00::2", "gateway": "fe80::1"}],
+    }
+    return {"name": name, "ethernets": [interface]}
+
+
+_MASKED = {"value": "0a00", "mask": "ff00", "negate": True}
+_DEVICES: dict[str, Any] = {
+    "devices": [
+        _host("d1", "a", "10.0.0.1", {"choice": "auto"}),
+        _host("d2", "b", "10.0.0.130", {"value": _MAC}),
+    ],
+    "captures": [
+        {
+            "name": "c",
+            "port_names": ["a", "b"],
+            "filters": [
+                {"ethernet": {"ether_type": _MASKED}},
+                {"vlan": {"id": {"value": "5"}}},
+                {"ipv4": {"identification": _MASKED}},
+                {"custom": {"offset": 3, "bit_length": 16, **_MASKED}},
+            ],
+            "packet_size": 64,
+            "overwrite": False,
+            "format": "pcapng",
+        },
+        {"name": "d", "port_names": ["b"], "filters": [{"ipv6": {"flow_label": _MASKED}}]},
+    ],
+}
+_DEVICE_FLOW = {
+    "name": "d",
+    "tx_rx": {"device": {"mode": "one_to_one", "tx_names": ["d1"], "rx_names": ["d2.ip"]}},
+    "packet": [{"ethernet": {}}, {"ipv4": {}}, {"udp": {}}],
+    "size": {"fixed": 128},
+}
+
 SEEDS: list[dict[str, Any]] = [
     *(_plan(_flow(index)) for index in range(len(_STACKS))),
     _plan({"name": "t", "tx_rx": {"port": {"tx_name": "a"}}, "x-wirerate": {"trace": _TRACE}}),
+    _plan(_DEVICE_FLOW) | _DEVICES,
 ]
-"""Valid plans, one for each of the stacks and one for a trace."""
+"""Valid plans, one for each of the stacks, one for a trace and one for devices and captures."""
 
 NASTY: list[Any] = [
     None,

@@ -109,6 +109,14 @@ def test_any_flow_is_a_plan_or_an_error(value):
         assert is_plan_or_error({"ports": [{"name": "a", "location": "null:a"}], "flows": [flow]})
 
 
+@given(plan_like)
+def test_any_devices_and_captures_are_a_plan_or_an_error(value):
+    for key in ("devices", "captures"):
+        for entry in (value, [value], [{"name": "x", "ethernets": [value], "filters": [value]}]):
+            plan = {"ports": [{"name": "a", "location": "null:a"}], key: entry}
+            assert is_plan_or_error(plan)
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32), st.integers(0, len(SEEDS) - 1), st.integers(1, 4))
 def test_any_damaged_plan_is_a_plan_or_an_error(seed, index, changes):

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
+from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.fields import Field, Fixed, Header
 from wirerate.plan.headers import decode_header
 from wirerate.plan.model import Duration, Flow, Metrics, Payload, Sizes
 from wirerate.plan.reader import Reader
+from wirerate.plan.run_settings import RunSettings
 from wirerate.units import Rate, RateKind
 
 if TYPE_CHECKING:
@@ -24,6 +26,27 @@ ETHERNET = {"ethernet": {"src": {"choice": "auto"}, "dst": {"value": DST_MAC}}}
 
 COUNTING = Payload("increment_byte")
 PORT = PortFacts(3, None, 10**10)
+
+
+def settings(**other: Any) -> RunSettings:
+    """Settings of a run as the options' defaults have them, on lcores 0 to 7."""
+    usual: dict[str, Any] = {
+        "eal": EalRequest(),
+        "lcores": tuple(range(8)),
+        "lcore_map": None,
+        "burst": 32,
+        "line_rate_bps": None,
+        "rx_descriptors": 0,
+        "tx_descriptors": 0,
+        "mbufs": 8192,
+        "jumbo": False,
+        "period_ns": 10**9,
+        "duration_ns": None,
+        "cpu_saver_ns": 0,
+        "verbose": False,
+        "json": False,
+    }
+    return RunSettings(**(usual | other))
 
 
 def fixed(value: Any) -> dict[str, Any]:

@@ -167,6 +167,7 @@ def tiny_result():
         CpuUse(1.0, ((1, 1.0),)),
         total_received(final, flows),
         ENVIRONMENT,
+        ({"path": "/captures/a.pcap", "frames": 1},),
     )
 
 

@@ -33,7 +33,7 @@ from wirerate.units import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from wirerate.plan.eal_args import EalRequest
 
@@ -250,12 +250,14 @@ def plan_text(
     eal: EalRequest,
     *,
     with_duration: bool = True,
+    more: Sequence[str] = (),
 ) -> str:
     """The plan for --show-plan, below two lines that say how to run it in the same way.
 
-    ``with_duration`` False: the plan itself has what --duration asked for.
+    ``with_duration`` False: the plan itself has what --duration asked for. ``more``: further
+    options.
     """
-    words = [*_machine_words(args), *_trial_words(args)]
+    words = [*_machine_words(args), *_trial_words(args), *more]
     if with_duration and args.duration_ns is not None:
         words += ["--duration", f"{args.duration_ns / 1000:.17g}us"]
     eal_words = list(eal.passthrough)

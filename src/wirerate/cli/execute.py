@@ -43,6 +43,7 @@ from wirerate.plan.program import (
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
 from wirerate.trial.cpu import cpu_use
+from wirerate.trial.neighbors import resolve_neighbors
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
 from wirerate.trial.trial import Trial, warm_up
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wirerate.engine.process import Engine
+    from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
@@ -155,11 +157,12 @@ class _Run:
         drafts: Sequence[CompiledFlow],
         line_rates: Sequence[int | None],
         macs: Mapping[int, str],
+        neighbors: Mapping[Neighbor, int],
     ) -> list[CompiledFlow]:
-        """All flows, for the line rate [bit/s] of each of the plan's ports, and their addresses."""
+        """All flows, for the line rate [bit/s] of each of the plan's ports, and all addresses."""
         before = self._drafted()
         facts = {
-            port.name: PortFacts(index, macs.get(index), line_rates[index])
+            port.name: PortFacts(index, macs.get(index), line_rates[index], neighbors)
             for index, port in enumerate(self.plan.ports)
         }
         compiled = [
@@ -181,7 +184,8 @@ class _Run:
             opened = engine.call("ports.open", {"ports": params})["ports"]
         named = [self.titles[entry.port] for entry in self.lcore_map.ports]
         tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
-        session, compiled = self._session(about, opened, drafts)
+        neighbors = resolve_neighbors(engine, self.plan, self.lcore_map)
+        session, compiled = self._session(about, opened, drafts, neighbors)
         self._check_measured(session)
         program = make_program(self.plan, self.settings, self.lcore_map, compiled)
         if self.settings.warm_up_ns:
@@ -221,7 +225,8 @@ class _Run:
         """The same before, which nobody counts."""
         if not self.settings.json:
             print(f"Warming up for {format_duration_ns(self.settings.warm_up_ns)}.", flush=True)
-        trial = self._trial(engine, program, session, self.settings.warm_up_ns)
+        quiet = {key: part for key, part in program.items() if key != "captures"}
+        trial = self._trial(engine, quiet, session, self.settings.warm_up_ns)
         with stopping(trial):
             warm_up(trial)
 
@@ -238,6 +243,7 @@ class _Run:
         about: Mapping[str, Any],
         opened: Sequence[Mapping[str, Any]],
         drafts: Sequence[CompiledFlow],
+        neighbors: Mapping[Neighbor, int],
     ) -> tuple[Session, list[CompiledFlow]]:
         """Settle what had to wait for open ports: line rates, their addresses, frames/s.
 
@@ -252,7 +258,7 @@ class _Run:
             line_rates[port.index] = port.line_rate_bps
             if plan.ports[port.index].location.needs_pci:
                 macs[port.index] = infos[port.name]["mac"]
-        compiled = self._compiled(drafts, line_rates, macs)
+        compiled = self._compiled(drafts, line_rates, macs, neighbors)
         indices = {port.name: index for index, port in enumerate(plan.ports)}
         flows = tuple(
             plan_flow(number, self.view.flow_title(number, flow.flow), indices, flow)
@@ -296,8 +302,9 @@ def _result(trial: Trial, session: Session, facts: Mapping[str, Any]) -> RunResu
     ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
     verdict = judge(final, flows, ports, ending, session.notes)
     cpu = cpu_use(trial.began, trial.sent)
+    captures = tuple(trial.unloaded.get("captures", ()))
     total = total_received(final, flows, floor_ns)
-    return RunResult(session, flows, ports, verdict, final, cpu, total, facts)
+    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures)
 
 
 def _write_histograms(path: Path, result: RunResult, started: datetime) -> None:

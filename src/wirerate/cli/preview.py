@@ -25,6 +25,7 @@ from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
 from wirerate.host.capture_files import check_output
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
 from wirerate.plan.decode import decode_plan
+from wirerate.plan.device_flow import wanted_neighbors
 from wirerate.plan.document import load_document
 from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
@@ -42,7 +43,7 @@ from wirerate.plan.run_settings import RunSettings
 from wirerate.units import format_count, parse_line_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wirerate.plan.model import Plan
 
@@ -213,7 +214,18 @@ def _in_place(plan: Plan) -> Plan:
         replace(port, location=parse_location(f"null:preview{index}"))
         for index, port in enumerate(plan.ports)
     ]
-    return replace(plan, ports=tuple(ports))
+    return replace(plan, ports=tuple(ports), devices=(), captures=())
+
+
+def _notes(flows: Sequence[CompiledFlow]) -> Iterator[str]:
+    """What compiling had to say, and which addresses only a run finds out."""
+    for flow in flows:
+        yield from flow.notes
+        if wanted_neighbors(flow.flow.packet):
+            yield (
+                f"flow {flow.flow.name}: gateways are asked for their MAC addresses when it is run;"
+                " here they have 02:57:52:ff:00:00 and those that follow"
+            )
 
 
 def _compile(plan: Plan, line_rate_bps: int | None) -> list[CompiledFlow]:
@@ -261,7 +273,7 @@ def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, A
     senders = sorted({plan.port_index(flow.tx_port) for flow in plan.flows})
     lcore_map = LcoreMap(tuple(PortLcores(index, (), (lcore,)) for index in senders))
     flows = _compile(plan, args.line_rate_bps)
-    for note in (note for flow in flows for note in flow.notes):
+    for note in _notes(flows):
         print(f"wirerate: note: {note}", file=sys.stderr)
     need = memory_octets(plan, settings, lcore_map, flows)
     memory = choose_memory(need, (), allow_hugepages=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli import run_args
+from wirerate.cli.capture_args import capture_words, with_captures
 from wirerate.cli.common_args import plan_text
 from wirerate.cli.execute import execute
 from wirerate.errors import ExitCode
@@ -41,9 +42,10 @@ def run(args: argparse.Namespace) -> int:
     plan = decode_plan(document, base=base)
     settings = run_args.settings_from_args(args, len(plan.ports))
     if args.show_plan:
-        sys.stdout.write(plan_text(_traces_absolute(document, base), args, settings.eal))
+        whole = _traces_absolute(document, base)
+        sys.stdout.write(plan_text(whole, args, settings.eal, more=capture_words(args)))
         return ExitCode.PASS
-    return execute(plan, settings, RunView())
+    return execute(with_captures(plan, args), settings, RunView())
 
 
 def _traces_absolute(document: dict[str, Any], base: Path) -> dict[str, Any]:

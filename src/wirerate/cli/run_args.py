@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from wirerate.cli.capture_args import add_captures
 from wirerate.cli.common_args import (
     EXIT_CODES_HELP,
     LCORE_MAPS_HELP,
@@ -78,6 +79,7 @@ def add_parser(
     add_run(output)
     add_latency(output)
     add_show_plan(output)
+    add_captures(parser.add_argument_group("captures"))
     return parser
 
 

@@ -8,12 +8,13 @@ port's own. What a STREAM is: docs/design/0002-engine-interface.md. Called by th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
+from wirerate.plan.device_flow import settled, wanted_neighbors
 from wirerate.plan.fields import PortMac, Random
 from wirerate.plan.layout import STAMP_OCTETS, lay_out
 from wirerate.units import FCS_OCTETS, FRAME_SIZE_MAX, frame_len_no_fcs
@@ -21,6 +22,7 @@ from wirerate.units import FCS_OCTETS, FRAME_SIZE_MAX, frame_len_no_fcs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Burst, Flow, Sizes, Trace
 
 _NS_PER_S = 1_000_000_000
@@ -36,12 +38,14 @@ class PortFacts:
     """What is known of the sending port.
 
     ``mac`` None: a virtual port, its address is made up from ``index``, its place in the plan
-    (0…65,535). ``line_rate_bps`` [bit/s] None: no line.
+    (0…65,535). ``line_rate_bps`` [bit/s] None: no line. ``neighbors``: MAC addresses of those who
+    were asked, gateways of devices.
     """
 
     index: int
     mac: str | None
     line_rate_bps: int | None
+    neighbors: Mapping[Neighbor, int] = field(default_factory=dict)
 
     @property
     def mac_octets(self) -> bytes:
@@ -132,11 +136,12 @@ def compile_flow(
 def compile_again(draft: CompiledFlow, before: PortFacts, port: PortFacts) -> CompiledFlow:
     """What `compile_flow` gives for ``port``, from what it gave for ``before``: most of it stays.
 
-    The frames depend on the port's address alone, and only where a field holds it; the schedule on
-    the line rate. Raises PlanError with the place in the plan.
+    The frames depend on the port's address and its neighbors' alone, and only where a field holds
+    one; the schedule on the line rate. Raises PlanError with the place in the plan.
     """
     flow = draft.flow
-    if before.mac_octets != port.mac_octets and _holds_mac(flow):
+    other_mac = before.mac_octets != port.mac_octets and _holds_mac(flow)
+    if other_mac or (before.neighbors != port.neighbors and wanted_neighbors(flow.packet)):
         return compile_flow(flow, draft.name, port, draft.scan)
     if before.line_rate_bps == port.line_rate_bps:
         return draft
@@ -171,7 +176,8 @@ def _frames(flow: Flow, port: PortFacts, trace: Mapping[str, Any] | None) -> _Fr
 def _packet_frames(flow: Flow, sizes: Sizes, port: PortFacts) -> _Frames:
     mix = _mix(sizes.sequence)
     _check_room(flow, mix.smallest, sizes.path)
-    layout = lay_out(flow.packet, flow.payload, mix.lengths, port.mac_octets, stamped=flow.measured)
+    packet = settled(flow.packet, port.neighbors)
+    layout = lay_out(packet, flow.payload, mix.lengths, port.mac_octets, stamped=flow.measured)
     stream = {
         "template": layout.template.hex(),
         "lengths": [] if len(mix.lengths) == 1 else mix.lengths,

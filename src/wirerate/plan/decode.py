@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An OTG Config to a Plan: ports, their layer 1, options; flows are `wirerate.plan.decode_flow`'s.
+"""An OTG Config to a Plan: ports, their layer 1, options; the rest has modules of its own.
 
 Follows the Open Traffic Generator model 1.6x. All of a Config is read: what is unknown, doubtful or
 beyond this tool is a PlanError with its place. Called by the commands, pure.
@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
+from wirerate.plan.decode_captures import decode_captures
+from wirerate.plan.decode_devices import decode_devices
 from wirerate.plan.decode_flow import decode_flow
+from wirerate.plan.device_flow import named_ends
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.reader import Reader, port_reference, shown, to_name
@@ -40,8 +43,6 @@ _BPS = {
 _HALF_DUPLEX = ("speed_10_hd_mbps", "speed_100_hd_mbps")
 _NOT_YET = {
     "lags": "link aggregation",
-    "captures": "captures yet",
-    "devices": "devices yet; give flows tx_rx.port instead",
     "events": "events",
     "lldp": "LLDP",
     "stateful_flows": "stateful flows",
@@ -81,11 +82,14 @@ def decode_plan(document: dict[str, Any], *, base: Path | None = None) -> Plan:
         config.unsupported(key, what)
     _decode_options(config.branch("options"))
     flow_names: dict[str, str] = {}
+    devices = decode_devices(config, names)
+    named = named_ends(devices)
     flows = tuple(
-        decode_flow(reader, names, flow_names, base) for reader in config.children("flows")
+        decode_flow(reader, names, flow_names, base, named) for reader in config.children("flows")
     )
+    captures = decode_captures(config, names)
     config.done()
-    return Plan(ports, flows)
+    return Plan(ports, flows, devices, captures)
 
 
 def _decode_ports(config: Reader, layer1: dict[str, _Layer1]) -> tuple[PlanPort, ...]:

@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
+from wirerate.plan.decode_ends import decode_ends
 from wirerate.plan.decode_schedule import decode_duration, decode_rate
 from wirerate.plan.headers import decode_header
 from wirerate.plan.model import Flow, Metrics, Payload, Trace
-from wirerate.plan.reader import Reader, port_reference
+from wirerate.plan.reader import Reader
 from wirerate.plan.sizes import decode_sizes
 from wirerate.units import FRAME_SIZE_MAX, frame_len_no_fcs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from wirerate.plan.device_flow import Named
 
 EXTENSION = "x-wirerate"
 """Key of what OTG cannot say."""
@@ -35,24 +38,32 @@ _HEX_WITH_COLONS = re.compile(r"[0-9a-fA-F]{2}(?::?[0-9a-fA-F]{2})*")
 
 
 def decode_flow(
-    reader: Reader, port_names: Sequence[str], flow_names: dict[str, str], base: Path | None
+    reader: Reader,
+    port_names: Sequence[str],
+    flow_names: dict[str, str],
+    base: Path | None,
+    named: Mapping[str, tuple[Named, ...]],
 ) -> Flow:
-    """Read a flow; ``flow_names`` (name to path) are those before it. Raises PlanError."""
+    """Read a flow; ``flow_names`` (name to path) are those before it, ``named`` ends of devices.
+
+    Raises PlanError.
+    """
     name = reader.unique_name("name", flow_names)
-    tx_port, rx_ports = _decode_tx_rx(reader, port_names)
+    ends = decode_ends(reader, port_names, named)
     trace = _decode_extension(reader, base)
     if trace is not None:
         _check_trace_alone(reader)
     reader.unsupported("egress_packet", "egress tracking")
     metrics = _decode_metrics(reader.branch("metrics"))
+    traffic = ends.traffic(() if trace else tuple(decode_header(part) for part in _packet(reader)))
     if metrics.enabled:
-        _check_measurable(reader, rx_ports, trace)
+        _check_measurable(reader, traffic.rx_ports, trace)
     flow = Flow(
         name=name,
         path=reader.path,
-        tx_port=tx_port,
-        rx_ports=rx_ports,
-        packet=() if trace else tuple(decode_header(part) for part in _packet(reader)),
+        tx_port=traffic.tx_port,
+        rx_ports=traffic.rx_ports,
+        packet=traffic.packet,
         trace=trace,
         sizes=None if trace else decode_sizes(reader.branch("size")),
         payload=_decode_payload(reader.branch("payload")),
@@ -60,34 +71,11 @@ def decode_flow(
         duration=decode_duration(reader.branch("duration")),
         metrics=metrics,
     )
+    traffic.check_sizes(flow.sizes)
     if trace is not None and trace.speed is not None:
         _check_own_times(reader, flow)
     reader.done()
     return flow
-
-
-def _decode_tx_rx(reader: Reader, names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    reader.raw("tx_rx")
-    tx_rx = reader.branch("tx_rx")
-    if tx_rx.choice(("port", "device"), "port") == "device":
-        tx_rx.fail("device", "device flows are not supported yet; use tx_rx.port")
-    port = tx_rx.branch("port")
-    tx_port = port_reference(port.raw("tx_name"), port.place("tx_name"), names)
-    rx_ports = [
-        port_reference(value, f"{port.place('rx_names')}[{index}]", names)
-        for index, value in enumerate(port.sequence("rx_names"))
-    ]
-    for index, name in enumerate(rx_ports):
-        if name in rx_ports[:index]:
-            port.fail(f"rx_names[{index}]", f"port {name} is there twice; keep one of them")
-    if "rx_name" in port and rx_ports:
-        port.fail("rx_name", "rx_names are there too; keep those")
-    if "rx_name" in port:
-        rx_ports = [port_reference(port.raw("rx_name"), port.place("rx_name"), names)]
-    port.raw("rx_name", None)
-    port.done()
-    tx_rx.done()
-    return tx_port, tuple(rx_ports)
 
 
 def _packet(reader: Reader) -> list[Reader]:

@@ -95,13 +95,34 @@ class PortMac:
 
 
 @dataclass(frozen=True)
+class Neighbor:
+    """Who is asked for a MAC address: ``target``, an IP address, by the device's address ``asker``.
+
+    ``asker`` is its name in the plan, which tells port, VLAN tags and version of IP.
+    """
+
+    asker: str
+    target: int
+
+
+@dataclass(frozen=True)
+class NeighborMac:
+    """Frame i carries the MAC address of ``hops[i mod n]``; 1…65,536 of them.
+
+    A number is known; a Neighbor is asked for once the port is open.
+    """
+
+    hops: tuple[int | Neighbor, ...]
+
+
+@dataclass(frozen=True)
 class Octets:
     """Constant octets of any number; the field's ``bits`` is 8 times their number."""
 
     data: bytes
 
 
-Content = Pattern | Length | NextHeader | Checksum | PortMac | Octets
+Content = Pattern | Length | NextHeader | Checksum | PortMac | NeighborMac | Octets
 
 
 @dataclass(frozen=True)

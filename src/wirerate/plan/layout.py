@@ -17,7 +17,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
-from wirerate.plan.fields import Checksum, Fixed, Length, NextHeader, Octets, PortMac, Values
+from wirerate.plan.fields import (
+    Checksum,
+    Fixed,
+    Length,
+    NeighborMac,
+    NextHeader,
+    Octets,
+    PortMac,
+    Values,
+)
 from wirerate.plan.windows import VALUES_MAX, cut, value_at
 
 if TYPE_CHECKING:
@@ -174,7 +183,7 @@ def _resolved(draft: _Draft, index: int, part: Field, bit: int) -> int:
         return 0
     if isinstance(content, Length):
         return _length(draft, draft.offsets[index] + content.less, bit, part.bits, path)
-    assert not isinstance(content, Octets)
+    assert not isinstance(content, NeighborMac | Octets)
     return _pattern(draft, content, bit, part.bits, path)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from wirerate.plan.captures import Capture
+    from wirerate.plan.devices import Device
     from wirerate.plan.fields import Header
     from wirerate.plan.location import Location
     from wirerate.units import Rate
@@ -149,10 +151,15 @@ class Flow:
 
 @dataclass(frozen=True)
 class Plan:
-    """Ports and flows; names are unique and every reference leads somewhere."""
+    """Ports, flows and devices; names are unique and every reference leads somewhere.
+
+    ``captures``: what ports are to record.
+    """
 
     ports: tuple[PlanPort, ...]
     flows: tuple[Flow, ...]
+    devices: tuple[Device, ...] = ()
+    captures: tuple[Capture, ...] = ()
 
     def port_index(self, name: str) -> int:
         """Place of the port called name."""

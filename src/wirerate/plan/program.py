@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineRefusedError, PlanError
+from wirerate.plan.answers import answers, check_receivers, must_receive, reply_task, rx_words
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import LocationKind
 from wirerate.plan.stamps import first_stamps
@@ -103,15 +104,17 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
 
     It transmits when it has flows, and receives when a flow names it as a receiver or when it has
     nothing to send: what else would it be there for? A ring always receives, for it gives back what
-    it is sent, and would be full soon.
+    it is sent, and would be full soon. So does a port that answers for devices, or is recorded.
     """
     uses = []
-    for port in plan.ports:
+    for index, port in enumerate(plan.ports):
         found: set[Direction] = set()
         if any(flow.tx_port == port.name for flow in plan.flows):
             found.add("tx")
         is_ring = port.location.kind is LocationKind.RING
         if not found or is_ring or any(port.name in flow.rx_ports for flow in plan.flows):
+            found.add("rx")
+        if must_receive(plan, index):
             found.add("rx")
         uses.append(frozenset(found))
     return tuple(uses)
@@ -120,8 +123,8 @@ def uses_of(plan: Plan) -> tuple[frozenset[Direction], ...]:
 def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
     """The map that the user gave, without Tx queues that would have nothing to send.
 
-    Raises PlanError where a flow has nobody to send it, or a measured one nobody to receive it at
-    one of its ports: what arrives there would count as lost.
+    Raises PlanError where a flow has nobody to send it, a measured one nobody to receive it at one
+    of its ports (what arrives there would count as lost), or a port nobody to receive what it must.
     """
     ports = []
     for entry in lcore_map.ports:
@@ -145,6 +148,7 @@ def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
                     f"{flow.path}.tx_rx: port {name} is to receive and measure it, but the lcore "
                     f"map {lcore_map} has no lcore to receive on port {index}; add LCORE:.{index}"
                 )
+    check_receivers(plan, receiving, str(lcore_map))
     return LcoreMap(tuple(ports))
 
 
@@ -171,7 +175,8 @@ def port_params(
             "name": port_name(entry.port),
             "location": plan.ports[entry.port].location.text,
             "rx_queues": len(entry.rx),
-            "tx_queues": len(entry.tx),
+            # Answers for devices need a queue where no flow does.
+            "tx_queues": len(entry.tx) or int(answers(plan, entry.port)),
             "rx_descriptors": settings.rx_descriptors,
             "tx_descriptors": settings.tx_descriptors,
             "mbufs": settings.mbufs,
@@ -212,14 +217,16 @@ def _tags_octets(flow: Flow) -> int:
 def named_refusal(
     error: EngineRefusedError, plan: Plan, lcore_map: LcoreMap, titles: Sequence[str]
 ) -> EngineRefusedError:
-    """The engine's refusal of a port or stream in the user's words.
+    """The engine's refusal of a port, stream or capture in the user's words.
 
-    ``titles`` are those of the plan's ports. A port is named with its map, a stream by its flow.
+    ``titles`` are those of the plan's ports. A port is named with its map, a stream by its flow, a
+    capture by its place in the plan or its option.
     """
     path = error.path or ""
     text = str(error).removeprefix(f"{path}: ")
     port = re.match(r"ports\[(\d+)\](\.\w+)?", path)
     stream = re.match(r"streams\[(\d+)\]", path)
+    capture = re.match(r"captures\[(\d+)\]", path)
     if port is not None:
         entry = lcore_map.ports[int(port[1])]
         if port[2] in {".rx_queues", ".tx_queues"}:
@@ -228,6 +235,8 @@ def named_refusal(
     elif stream is not None:
         flow = plan.flows[int(stream[1])]
         text = f"{flow.path} ({flow.name}): {text}"
+    elif capture is not None:
+        text = f"{plan.captures[int(capture[1])].path}: {text}"
     else:
         return error
     return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
@@ -324,7 +333,8 @@ def make_program(
     A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
     fewer, each queue sends its share of every flow, except of those that have an order to keep: a
     trace, and bursts. Where any flow is measured, every Rx queue measures: it counts what is not
-    its own as foreign or strange. Raises PlanError when there are too many measured flows.
+    its own as foreign or strange. Answers for devices leave by the first Tx queue of their port.
+    Raises PlanError when there are too many measured flows.
     """
     stamps = first_stamps(flows, queues_of(plan, lcore_map, flows))
     measure = {"measure": True} if any(stamp is not None for stamp in stamps) else {}
@@ -338,17 +348,26 @@ def make_program(
             queue = {"kind": task.direction, "port": port_name(task.port), "queue": task.queue}
             if task.direction == "rx":
                 # As pktperf: receive up to twice what is sent, so that receiving keeps up.
-                tasks.append(queue | {"burst": min(BURST_MAX, 2 * settings.burst)} | measure)
+                words = {"burst": min(BURST_MAX, 2 * settings.burst)} | measure
+                tasks.append(queue | words | rx_words(plan, task.port))
                 continue
             queue["burst"] = settings.burst
             tasks += [queue | share for share in shares[task.port][task.queue]]
+        tasks += [
+            reply_task(plan, entry.port, port_name(entry.port))
+            for entry in lcore_map.ports
+            if lcore == (entry.tx or entry.rx)[0] and answers(plan, entry.port)
+        ]
         if tasks:
             workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
     streams = [
         flow.stream if stamp is None else flow.stream | {"stamp": stamp}
         for flow, stamp in zip(flows, stamps, strict=True)
     ]
-    return {"workers": workers, "streams": streams}
+    captures = [
+        capture.params(port_name(plan.port_index(capture.port))) for capture in plan.captures
+    ]
+    return {"workers": workers, "streams": streams} | ({"captures": captures} if captures else {})
 
 
 def queues_of(plan: Plan, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]) -> list[int]:

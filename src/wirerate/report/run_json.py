@@ -36,6 +36,9 @@ def document(result: RunResult) -> dict[str, Any]:
         "flows": [_flow(flow, result) for flow in result.flows],
         "total": total_document(result),
         "ports": [_port(port, result) for port in result.ports],
+        "captures": [
+            {"path": capture["path"], "frames": capture["frames"]} for capture in result.captures
+        ],
         "cpu": {
             "share": result.cpu.share,
             "lcores": [{"lcore": lcore, "busy": busy} for lcore, busy in result.cpu.busy],

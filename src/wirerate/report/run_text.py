@@ -187,6 +187,10 @@ def summary(result: RunResult) -> str:
     lines += total_lines(result)
     for port in result.ports:
         lines += _port_lines(port, result.session.plan.ports[port.plan.index].name)
+    lines += [
+        f"  captured {format_count(capture['frames'])} frames in {capture['path']}"
+        for capture in result.captures
+    ]
     lines += [*engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
 

@@ -95,7 +95,8 @@ class RunResult:
     """All that is known at the end of a run; ``final`` are the last counts.
 
     ``total`` is what came back of all measured flows, None without any. ``environment`` says on
-    what machine and by which command (wirerate.host.environment).
+    what machine and by which command (wirerate.host.environment). ``captures``: the files written,
+    ``path`` and ``frames`` of each.
     """
 
     session: Session
@@ -106,6 +107,7 @@ class RunResult:
     cpu: CpuUse
     total: Received | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
+    captures: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)

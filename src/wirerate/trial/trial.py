@@ -8,8 +8,8 @@ interrupting it (Ctrl-C) still ends in an exact final count.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError
 from wirerate.plan.run_settings import SETTLE_DEFAULT_NS
@@ -17,7 +17,7 @@ from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
@@ -40,7 +40,8 @@ class Trial:
     again, so that foreign frames need not be waited for. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
-    did, and ``death`` is None or says how the engine died on the way.
+    did, ``death`` None or how the engine died on the way, and ``unloaded`` its reply to
+    `program.unload`.
     """
 
     engine: Engine
@@ -55,6 +56,7 @@ class Trial:
     arriving_s: float | None = None
     death: str | None = None
     interrupted: bool = False
+    unloaded: Mapping[str, Any] = field(default_factory=dict)
 
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
@@ -65,7 +67,7 @@ class Trial:
         try:
             yield from self._transmit()
             self._settle()
-            self.engine.call("program.unload")
+            self.unloaded = self.engine.call("program.unload")
         except EngineDiedError as error:
             self.death = str(error)
         self.final = take(self.counters, latencies=True)
