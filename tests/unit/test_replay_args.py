@@ -139,7 +139,7 @@ FACTS = TraceFacts("pcap", 10, 600, 60, 60, 0, 0, 0, 0, 0, memory_octets=1 << 30
 def check_memory(monkeypatch, *, ports, huge_mib, ordinary, passthrough=()):
     monkeypatch.setattr(replay, "free_hugepages_mib", lambda: huge_mib)
     monkeypatch.setattr(replay, "_available_octets", lambda: ordinary)
-    settings: Any = argparse.Namespace(eal=EalRequest(passthrough=passthrough))
+    settings: Any = argparse.Namespace(eal=EalRequest(passthrough=passthrough), warm_up_ns=0)
     replay._check_memory(Path("/a.pcap"), FACTS, ports, settings)
 
 

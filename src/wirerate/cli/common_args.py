@@ -160,6 +160,13 @@ def add_run(group: argparse._ArgumentGroup) -> None:
         dest="duration_ns",
         help="stop sending after 5, 5s, 500ms, 2m (default: on Ctrl-C)",
     )
+    add("--json", action="store_true", help="print JSON instead of text")
+    add("-v", "--verbose", action="store_true", help="tell more of what is done")
+
+
+def add_trial(group: argparse._ArgumentGroup) -> None:
+    """Options about how a trial begins and ends."""
+    add = group.add_argument
     add(
         "--warm-up",
         type=_warm_up_ns,
@@ -177,8 +184,6 @@ def add_run(group: argparse._ArgumentGroup) -> None:
         help="how long frames may still arrive after the last one was sent (default "
         f"{format_duration_ns(SETTLE_DEFAULT_NS).replace(' ', '')})",
     )
-    add("--json", action="store_true", help="print JSON instead of text")
-    add("-v", "--verbose", action="store_true", help="tell more of what is done")
 
 
 def add_latency(group: argparse._ArgumentGroup) -> None:
@@ -237,11 +242,20 @@ def run_settings(
         cpu_saver_ns=args.cpu_saver_ns,
         verbose=args.verbose,
         json=args.json,
-        settle_ns=args.settle_ns,
-        warm_up_ns=args.warm_up_ns,
-        histogram=args.histogram,
-        floor_ns=0.0 if args.floor is None else floor_ns(args.floor),
+        **_trial_settings(args),
     )
+
+
+def _trial_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """What `add_trial` and `add_latency` read, where the command has them."""
+    found = {
+        name: getattr(args, name)
+        for name in ("settle_ns", "warm_up_ns", "histogram")
+        if name in args
+    }
+    if getattr(args, "floor", None) is not None:
+        found["floor_ns"] = floor_ns(args.floor)
+    return found
 
 
 def plan_text(
@@ -291,16 +305,15 @@ def _machine_words(args: argparse.Namespace) -> list[str]:
 
 
 def _trial_words(args: argparse.Namespace) -> list[str]:
-    """Likewise the options that say how a trial begins and ends, and what its latencies mean."""
+    """Likewise the options of `add_trial` and `add_latency`."""
     words: list[str] = []
     if args.warm_up_ns:
         words += ["--warm-up", f"{args.warm_up_ns / 1000:.17g}us"]
     if args.settle_ns != SETTLE_DEFAULT_NS:
         words += ["--settle", f"{args.settle_ns / 1000:.17g}us"]
-    if args.histogram is not None:
-        words += ["--histogram", str(args.histogram)]
-    if args.floor is not None:
-        words += ["--floor", args.floor]
+    for name in ("histogram", "floor"):  # not of every command
+        if getattr(args, name, None) is not None:
+            words += [f"--{name}", str(getattr(args, name))]
     return words
 
 

@@ -18,6 +18,7 @@ from wirerate.cli.common_args import (
     add_ports,
     add_run,
     add_show_plan,
+    add_trial,
     eal_request,
     run_settings,
     whole,
@@ -96,6 +97,7 @@ def add_parser(
     )
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_trial(output)
     add_latency(output)
     add_show_plan(output)
     return parser

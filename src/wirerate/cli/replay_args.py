@@ -13,6 +13,7 @@ from wirerate.cli.common_args import (
     add_ports,
     add_run,
     add_show_plan,
+    add_trial,
     eal_request,
     whole,
 )
@@ -119,6 +120,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_trial(output)
     add_show_plan(output)
     parser.set_defaults(histogram=None, floor=None)  # a trace has no stamps
     return parser

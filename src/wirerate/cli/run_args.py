@@ -14,6 +14,7 @@ from wirerate.cli.common_args import (
     add_ports,
     add_run,
     add_show_plan,
+    add_trial,
     eal_request,
     run_settings,
 )
@@ -77,6 +78,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_trial(output)
     add_latency(output)
     add_show_plan(output)
     add_captures(parser.add_argument_group("captures"))
