@@ -271,12 +271,18 @@ static json_t *
 program_unload(struct session *session, const json_t *params, struct error *err)
 {
 	struct program *program = session->program;
+	json_t *result;
 
 	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
 		return NULL;
 	program_halt(program);
 	session->program = NULL;
-	return write_captures(program, err);
+	result = write_captures(program, err);
+	if (program_reclaim(program)) {
+		session->all = program->next; /* the last one loaded is the first of the list */
+		program_destroy(program);
+	}
+	return result;
 }
 
 static json_t *

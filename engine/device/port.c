@@ -187,6 +187,17 @@ port_frames_held_max(const struct port *port)
 }
 
 bool
+port_reclaim(const struct port *port)
+{
+	if (port_frames_held_max(port) == 0)
+		return true;
+	if (port->location.kind != LOCATION_RING || port->rx_queues == 0)
+		return false;
+	port_drain(port); /* what is in the ring is all that the device has */
+	return true;
+}
+
+bool
 port_awaits_peer(const struct port *port)
 {
 	switch (port->location.kind) {

@@ -75,6 +75,9 @@ uint32_t port_refill_frames(const struct port *port);
  */
 uint32_t port_frames_held_max(const struct port *port);
 
+/* Nobody sends: does the device hold no frame any more? A ring is emptied; what a NIC holds, it holds. */
+bool port_reclaim(const struct port *port);
+
 /* The firmware as the device names it, "" when it has none or does not say. */
 void port_firmware(const struct port *port, char *out, size_t size);
 

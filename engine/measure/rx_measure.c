@@ -28,27 +28,38 @@ ip_end(const uint8_t *frame, uint32_t octets)
 }
 
 /* Look for a stamp that ends with the frame's octet number `end`. */
-static inline bool
+static bool
 stamp_before(const struct rte_mbuf *mbuf, uint32_t end, uint16_t magic, struct stamp *stamp)
 {
 	uint8_t copy[STAMP_OCTETS];
 	const uint8_t *octets;
 
-	if (unlikely(end < STAMP_OCTETS || end > rte_pktmbuf_pkt_len(mbuf)))
+	if (end < STAMP_OCTETS || end > rte_pktmbuf_pkt_len(mbuf))
 		return false;
 	octets = rte_pktmbuf_read(mbuf, end - STAMP_OCTETS, STAMP_OCTETS, copy);
 	return octets != NULL && stamp_read(octets, magic, stamp);
 }
 
+/* In several mbufs, or before padding. */
+static __rte_noinline bool
+find_stamp_elsewhere(const struct rte_mbuf *mbuf, uint16_t magic, struct stamp *stamp)
+{
+	uint32_t end = ip_end(rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
+
+	return stamp_before(mbuf, rte_pktmbuf_pkt_len(mbuf), magic, stamp) ||
+	       stamp_before(mbuf, end, magic, stamp);
+}
+
 static inline bool
 find_stamp(const struct rte_mbuf *mbuf, uint16_t magic, struct stamp *stamp)
 {
-	uint32_t octets = rte_pktmbuf_pkt_len(mbuf), end;
+	uint32_t octets = rte_pktmbuf_data_len(mbuf);
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 
-	if (likely(stamp_before(mbuf, octets, magic, stamp)))
+	if (likely(octets == rte_pktmbuf_pkt_len(mbuf) && octets >= STAMP_OCTETS &&
+		   stamp_read(frame + octets - STAMP_OCTETS, magic, stamp)))
 		return true;
-	end = ip_end(rte_pktmbuf_mtod(mbuf, const uint8_t *), rte_pktmbuf_data_len(mbuf));
-	return end != octets && stamp_before(mbuf, end, magic, stamp);
+	return find_stamp_elsewhere(mbuf, magic, stamp);
 }
 
 bool
@@ -84,7 +95,7 @@ mark_seen(struct flow_state *flow, uint64_t sequence)
 
 /* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. What is wrong: enum frame_wrong. */
 static uint8_t
-note_disorder(struct flow_state *flow, struct flow_counters *counters, uint32_t sequence)
+note_one(struct flow_state *flow, struct flow_counters *counters, uint32_t sequence)
 {
 	uint64_t number;
 
@@ -110,94 +121,67 @@ note_disorder(struct flow_state *flow, struct flow_counters *counters, uint32_t 
 	return WRONG_REORDERED;
 }
 
-/* The next number takes the bit of the one a window before it, which is set unless that never came. */
-static inline uint8_t
-note_order(struct flow_state *flow, struct flow_counters *counters, uint32_t sequence)
+/* The next numbers take the bits of those a window before them, which are set unless these never came. */
+static inline void
+mark_next(struct flow_state *flow, uint32_t count)
 {
-	const uint64_t next = flow->next;
+	uint64_t next = flow->next;
 
-	if (unlikely((uint32_t)next != sequence || next == 0))
-		return note_disorder(flow, counters, sequence);
-	flow->seen[next % MEASURE_WINDOW / 64] |= UINT64_C(1) << next % 64;
-	flow->next = next + 1;
-	return 0;
+	flow->next += count;
+	while (count > 0) {
+		uint32_t bit = next % 64, n = RTE_MIN(count, 64 - bit);
+
+		flow->seen[next % MEASURE_WINDOW / 64] |= (UINT64_MAX >> (64 - n)) << bit;
+		next += n;
+		count -= n;
+	}
 }
 
-/* A frame as the first look shows it. */
-struct look {
-	uint64_t clock;
+/*
+ * Frames of one flow that came one after the other, left in one burst and have consecutive numbers: nearly all of a
+ * busy flow. What is known of one is known of all.
+ */
+struct run {
 	uint64_t latency;
-	uint32_t sequence;
-	uint16_t id;
-	uint16_t index; /* of its flow, or MEASURE_UNKNOWN */
-	bool stamped;
+	uint64_t octets; /* without FCS */
+	uint64_t clock;
+	uint32_t sequence; /* of the first */
+	uint16_t index;    /* of its flow */
+	uint16_t frames;
+	uint16_t at; /* the first one's place in the chunk */
 	bool damaged;
 };
 
-/* What frames of one flow that follow each other add up to, before it is written back. */
-struct tally {
-	struct flow_state *flow;
-	struct flow_counters *counters;
-	uint64_t frames;
-	uint64_t octets;
-	uint64_t latencies;
-	uint64_t latency_sum;
-	uint64_t ipdv_sum;
-	uint64_t latency_min;
-	uint64_t latency_max;
-	uint64_t last_latency;
-	uint64_t clock;
+/* What the stamp of a frame must be for it to belong to the run before it. */
+struct successor {
+	uint64_t first; /* but for the compensator */
+	uint64_t second;
 };
 
-static inline void
-begin_tally(struct tally *tally, const struct measure *measure, uint16_t index, uint64_t clock)
-{
-	struct flow_state *flow = &measure->flows[index];
-	struct flow_counters *counters = &measure->counters[index];
-	bool fresh = counters->latency_count == 0;
+#define SEQUENCE_STEP (UINT64_C(1) << STAMP_TIME_BITS)
+#define NO_SUCCESSOR UINT64_MAX
 
-	if (unlikely(counters->first_tsc == 0))
-		counter_set(&counters->first_tsc, clock);
-	*tally = (struct tally){
-		.flow = flow,
-		.counters = counters,
-		.latency_min = unlikely(fresh) ? UINT64_MAX : counters->latency_min_cycles,
-		.latency_max = counters->latency_max_cycles,
-		.last_latency = unlikely(fresh) ? UINT64_MAX : flow->last_latency,
-	};
+static inline void
+expect_next(struct successor *expected)
+{
+	expected->second += SEQUENCE_STEP;
+	if (unlikely(expected->second < SEQUENCE_STEP)) /* the upper half of the number changes */
+		expected->first = NO_SUCCESSOR;
 }
 
-static inline void
-end_tally(const struct tally *tally)
+static inline bool
+is_successor(const struct successor *expected, const struct rte_mbuf *mbuf)
 {
-	struct flow_counters *counters = tally->counters;
+	uint32_t octets = rte_pktmbuf_data_len(mbuf);
+	const uint8_t *tail = rte_pktmbuf_mtod(mbuf, const uint8_t *) + octets - STAMP_OCTETS;
+	uint64_t first, second;
 
-	counter_add(&counters->frames, tally->frames);
-	counter_add(&counters->octets, tally->octets);
-	counter_set(&counters->last_tsc, tally->clock);
-	if (unlikely(tally->latencies == 0))
-		return;
-	counter_add(&counters->latency_count, tally->latencies);
-	counter_add(&counters->latency_sum_cycles, tally->latency_sum);
-	counter_add(&counters->ipdv_sum_cycles, tally->ipdv_sum);
-	counter_set(&counters->latency_min_cycles, tally->latency_min);
-	counter_set(&counters->latency_max_cycles, tally->latency_max);
-	tally->flow->last_latency = tally->last_latency;
-}
-
-static inline void
-note_latency(struct tally *tally, uint64_t latency)
-{
-	uint64_t before = tally->last_latency;
-
-	counter_add(&tally->counters->latency_cycles[latency_bucket(latency)], 1);
-	if (likely(before != UINT64_MAX))
-		tally->ipdv_sum += latency > before ? latency - before : before - latency;
-	tally->latencies++;
-	tally->latency_sum += latency;
-	tally->latency_min = RTE_MIN(tally->latency_min, latency);
-	tally->latency_max = RTE_MAX(tally->latency_max, latency);
-	tally->last_latency = latency;
+	if (unlikely(octets != rte_pktmbuf_pkt_len(mbuf) || octets < STAMP_OCTETS))
+		return false;
+	first = stamp_load_half(tail);
+	second = stamp_load_half(tail + 8);
+	return (first & STAMP_TIME_MASK) == expected->first && second == expected->second &&
+	       stamp_adds_up(first, second);
 }
 
 /* Clocks of two sockets may differ by some cycles: less than nothing is nothing. */
@@ -209,118 +193,173 @@ latency_of(uint64_t clock, uint64_t departure)
 	return latency > STAMP_TIME_MASK / 2 ? 0 : latency;
 }
 
-/* Which flow is it of? Foreign, strange and damaged frames are counted here. */
-static inline void
-look_at(struct look *look, const struct measure *measure, struct rx_counters *counters,
-	const struct rte_mbuf *mbuf, uint64_t clock)
+/* A frame that continues no run: begins it one? Foreign, strange and damaged frames are counted here. */
+static inline bool
+begin_run(struct run *run, struct successor *expected, const struct measure *measure,
+	  struct rx_counters *counters, const struct rte_mbuf *mbuf, uint64_t clock)
 {
 	struct stamp stamp;
+	bool stamped = find_stamp(mbuf, measure->magic, &stamp);
 
-	*look = (struct look){.clock = clock, .index = MEASURE_UNKNOWN};
-	if (unlikely(frame_is_damaged(mbuf, measure->verify))) {
+	*run = (struct run){
+		.clock = clock, .octets = rte_pktmbuf_pkt_len(mbuf), .index = MEASURE_UNKNOWN};
+	expected->first = NO_SUCCESSOR;
+	if (unlikely(frame_is_suspect(mbuf, measure->verify)) &&
+	    frame_is_damaged(mbuf, measure->verify)) {
 		counter_add(&counters->damaged_frames, 1);
-		look->damaged = true;
+		run->damaged = true;
 	}
-	if (unlikely(!find_stamp(mbuf, measure->magic, &stamp))) {
-		counter_add(&counters->foreign_frames, 1);
-		return;
+	if (likely(stamped))
+		run->index = measure->index_of[stamp.id];
+	if (unlikely(run->index == MEASURE_UNKNOWN)) {
+		counter_add(stamped ? &counters->strange_frames : &counters->foreign_frames, 1);
+		return run->damaged;
 	}
-	look->index = measure->index_of[stamp.id];
-	if (unlikely(look->index == MEASURE_UNKNOWN)) {
-		counter_add(&counters->strange_frames, 1);
-		return;
+	run->sequence = stamp.sequence;
+	run->latency = latency_of(clock, stamp.departure);
+	run->frames = 1;
+	if (likely(!run->damaged)) {
+		stamp_pack(&stamp, &expected->first, &expected->second);
+		expected->first &= STAMP_TIME_MASK;
+		expect_next(expected);
 	}
-	look->stamped = true;
-	look->id = stamp.id;
-	look->sequence = stamp.sequence;
-	look->latency = latency_of(clock, stamp.departure);
+	return true;
 }
 
-/* Have what a flow that is not the one before will need come near. */
+/* Have what the flow of a run will need come near. */
 static inline void
-fetch_flow(const struct measure *measure, const struct look *look)
+fetch_flow(const struct measure *measure, const struct run *run)
 {
-	const struct flow_state *flow = &measure->flows[look->index];
-	const struct flow_counters *counters = &measure->counters[look->index];
+	const struct flow_state *flow = &measure->flows[run->index];
+	const struct flow_counters *counters = &measure->counters[run->index];
 
 	rte_prefetch0(flow);
-	rte_prefetch0(&flow->seen[look->sequence % MEASURE_WINDOW / 64]);
+	rte_prefetch0(&flow->seen[run->sequence % MEASURE_WINDOW / 64]);
 	rte_prefetch0(counters);
-	rte_prefetch0(&counters->latency_cycles[latency_bucket(look->latency)]);
+	rte_prefetch0(&counters->latency_cycles[latency_bucket(run->latency)]);
 }
 
-/* Returns the number of frames that something is wrong with; `wrong` says what, frame by frame. */
+/* Keep a frame that something is wrong with, if anybody wants it. */
+static __rte_noinline void
+keep_bad(const struct measure *measure, const struct rte_mbuf *mbuf, uint8_t wrong, uint64_t clock)
+{
+	struct capture_note note = {.wrong = wrong};
+	struct stamp stamp;
+
+	note.stamped = find_stamp(mbuf, measure->magic, &stamp) &&
+		       measure->index_of[stamp.id] != MEASURE_UNKNOWN;
+	if (note.stamped) {
+		note.id = stamp.id;
+		note.sequence = stamp.sequence;
+	}
+	capture_bad(measure->bad, mbuf, clock, note);
+}
+
+/* The order of a run's frames. Returns how many of them are no duplicates. */
 static inline uint32_t
-count_chunk(const struct measure *measure, const struct look *looks, struct rte_mbuf *const *mbufs,
-	    uint32_t count, uint8_t *wrong)
+note_order(const struct measure *measure, const struct run *run, struct rte_mbuf *const *mbufs)
 {
-	uint32_t index = MEASURE_UNKNOWN, bad = 0;
-	struct tally tally = {0};
+	struct flow_state *flow = &measure->flows[run->index];
+	uint32_t done = 0, fresh = run->frames;
+	uint8_t wrong = run->damaged ? WRONG_DAMAGED : 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct look *look = &looks[i];
+	while (done < run->frames) {
+		uint32_t sequence = run->sequence + done;
 
-		wrong[i] = look->damaged ? WRONG_DAMAGED : 0;
-		if (likely(look->index != MEASURE_UNKNOWN)) {
-			if (look->index != index) {
-				if (index != MEASURE_UNKNOWN)
-					end_tally(&tally);
-				index = look->index;
-				begin_tally(&tally, measure, look->index, look->clock);
-			}
-			tally.frames++;
-			tally.octets += rte_pktmbuf_pkt_len(mbufs[i]) + FCS_OCTETS;
-			tally.clock = look->clock;
-			wrong[i] |= note_order(tally.flow, tally.counters, look->sequence);
-			if (likely((wrong[i] & WRONG_DUPLICATE) == 0))
-				note_latency(&tally, look->latency);
+		if (likely((uint32_t)flow->next == sequence && flow->next != 0 && wrong == 0)) {
+			mark_next(flow, run->frames - done);
+			break;
 		}
-		bad += wrong[i] != 0;
+		wrong |= note_one(flow, &measure->counters[run->index], sequence);
+		fresh -= (wrong & WRONG_DUPLICATE) != 0;
+		if (unlikely(wrong != 0))
+			keep_bad(measure, mbufs[run->at + done], wrong, run->clock);
+		wrong = 0;
+		done++;
 	}
-	if (index != MEASURE_UNKNOWN)
-		end_tally(&tally);
-	return bad;
+	return fresh;
 }
 
-static void
-keep_bad(const struct measure *measure, const struct look *looks, struct rte_mbuf *const *mbufs,
-	 uint32_t count, const uint8_t *wrong)
+static inline void
+note_latency(struct flow_state *flow, struct flow_counters *counters, uint64_t latency,
+	     uint32_t frames)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct capture_note note = {looks[i].sequence, looks[i].id, wrong[i],
-						  looks[i].stamped};
+	uint64_t before = flow->last_latency;
 
-		if (wrong[i] != 0)
-			capture_bad(measure->bad, mbufs[i], looks[i].clock, note);
+	counter_add(&counters->latency_cycles[latency_bucket(latency)], frames);
+	counter_add(&counters->latency_sum_cycles, frames * latency);
+	if (unlikely(counters->latency_count == 0)) {
+		counter_set(&counters->latency_min_cycles, latency);
+		before = latency;
 	}
+	counter_add(&counters->ipdv_sum_cycles,
+		    latency > before ? latency - before : before - latency);
+	counter_add(&counters->latency_count, frames);
+	if (latency < counters->latency_min_cycles)
+		counter_set(&counters->latency_min_cycles, latency);
+	counter_max(&counters->latency_max_cycles, latency);
+	flow->last_latency = latency;
 }
 
-/* `timed` is a literal: nothing of a device's times is in the other loop. */
+static inline void
+count_run(const struct measure *measure, const struct run *run, struct rte_mbuf *const *mbufs)
+{
+	struct flow_counters *counters;
+	uint32_t fresh;
+
+	if (unlikely(run->index == MEASURE_UNKNOWN)) {
+		keep_bad(measure, mbufs[run->at], WRONG_DAMAGED, run->clock);
+		return;
+	}
+	counters = &measure->counters[run->index];
+	if (unlikely(counters->first_tsc == 0))
+		counter_set(&counters->first_tsc, run->clock);
+	counter_set(&counters->last_tsc, run->clock);
+	counter_add(&counters->frames, run->frames);
+	counter_add(&counters->octets, run->octets + run->frames * FCS_OCTETS);
+	fresh = note_order(measure, run, mbufs);
+	if (likely(fresh > 0))
+		note_latency(&measure->flows[run->index], counters, run->latency, fresh);
+}
+
+/* `timed` is a literal: nothing of a device's times is in the other loop. Such frames are a run each. */
 static __rte_always_inline void
 measure_chunk(const struct measure *measure, struct rx_counters *counters,
 	      struct rte_mbuf *const *mbufs, uint32_t count, uint64_t clock, const bool timed)
 {
+	struct successor expected = {NO_SUCCESSOR, 0};
 	struct clock_line line = {0, 0, 0};
-	struct look looks[CHUNK];
-	uint8_t wrong[CHUNK];
-	uint16_t index = MEASURE_UNKNOWN;
+	struct run runs[CHUNK];
+	uint32_t n = 0;
 
 	if (timed)
 		clock_relation_read(measure->times.relation, &line);
 	for (uint32_t i = 0; i < count; i++) {
+		const struct rte_mbuf *mbuf = mbufs[i];
 		uint64_t time = clock;
 
+		if (i + 2 * PREFETCH_AHEAD < count)
+			rte_prefetch0(mbufs[i + 2 * PREFETCH_AHEAD]);
 		if (i + PREFETCH_AHEAD < count)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
+		if (!timed && likely(is_successor(&expected, mbuf)) &&
+		    likely(!frame_is_suspect(mbuf, measure->verify))) {
+			runs[n - 1].frames++;
+			runs[n - 1].octets += rte_pktmbuf_pkt_len(mbuf);
+			expect_next(&expected);
+			continue;
+		}
 		if (timed)
-			time = rx_time_of(&measure->times, &line, mbufs[i], clock, counters);
-		look_at(&looks[i], measure, counters, mbufs[i], time);
-		if (looks[i].index != index && looks[i].index != MEASURE_UNKNOWN)
-			fetch_flow(measure, &looks[i]);
-		index = looks[i].index;
+			time = rx_time_of(&measure->times, &line, mbuf, clock, counters);
+		if (begin_run(&runs[n], &expected, measure, counters, mbuf, time)) {
+			runs[n].at = (uint16_t)i;
+			if (runs[n].index != MEASURE_UNKNOWN)
+				fetch_flow(measure, &runs[n]);
+			n++;
+		}
 	}
-	if (unlikely(count_chunk(measure, looks, mbufs, count, wrong) > 0 && measure->bad != NULL))
-		keep_bad(measure, looks, mbufs, count, wrong);
+	for (uint32_t r = 0; r < n; r++)
+		count_run(measure, &runs[r], mbufs);
 }
 
 void

@@ -4,7 +4,7 @@
  * write. Built once from a checked configuration and frozen before frames move.
  *
  * Control thread only. A program that has been stopped keeps its frames until program_destroy(), which must wait until
- * the ports are closed: a device (or the peer of a memif or ring) may hold them as long as it is open.
+ * program_reclaim() says so or the ports are closed: a device may hold them as long as it is open.
  */
 #ifndef WR_PROGRAM_PROGRAM_H
 #define WR_PROGRAM_PROGRAM_H
@@ -62,6 +62,9 @@ void program_stop_tx(struct program *program);
 
 /* Stop the workers and take the devices' last counters. May be called again. */
 void program_halt(struct program *program);
+
+/* A halted program: take back what devices still hold of its frames. False where one cannot be asked. */
+bool program_reclaim(const struct program *program);
 
 /* Refresh the engine and port blocks; to be called every 100 ms. */
 void program_sample(struct program *program);

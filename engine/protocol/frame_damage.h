@@ -27,14 +27,22 @@ chain_is_right(const struct rte_mbuf *mbuf)
 	return frame == NULL || frame_is_right(frame, octets);
 }
 
-/* verify: look at lengths and checksums; else take the device's word, where it has one. */
+/* Is there a reason to look closer? The device's word, or that frames are to be verified. */
 static inline bool
+frame_is_suspect(const struct rte_mbuf *mbuf, bool verify)
+{
+	return verify ||
+	       (mbuf->ol_flags & (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)) != 0;
+}
+
+/* verify: look at lengths and checksums; else take the device's word, where it has one. */
+static __rte_noinline bool
 frame_is_damaged(const struct rte_mbuf *mbuf, bool verify)
 {
 	const uint64_t ip = mbuf->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK,
 		       transport = mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
 
-	if (likely(!verify))
+	if (!verify)
 		return ip == RTE_MBUF_F_RX_IP_CKSUM_BAD || transport == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	if (unlikely(mbuf->nb_segs > 1))
 		return !chain_is_right(mbuf);

@@ -61,6 +61,16 @@ stamp_store_half(uint8_t *octets, uint64_t half)
 	memcpy(octets, &half, sizeof(half));
 }
 
+/* Do the eight words of the halves, in whichever octet order, add up to 0 modulo 65,535, and to something at all? */
+static inline bool
+stamp_adds_up(uint64_t first, uint64_t second)
+{
+	uint64_t sum = first + second;
+
+	sum += sum < first; /* 2^64 is 1 modulo 65,535, as 2^16 is */
+	return sum % 65535 == 0 && sum != 0;
+}
+
 /* True when the 16 octets are a stamp with this magic; *stamp is what it says. */
 static inline bool
 stamp_read(const uint8_t *octets, uint16_t magic, struct stamp *stamp)
@@ -71,7 +81,7 @@ stamp_read(const uint8_t *octets, uint16_t magic, struct stamp *stamp)
 	stamp->id = (uint16_t)(first >> 16);
 	stamp->sequence = (uint32_t)((first & 0xffff) << 16 | second >> 48);
 	stamp->departure = second & STAMP_TIME_MASK;
-	return stamp->magic == magic && stamp_sum(first, second) == 0xffff;
+	return stamp->magic == magic && stamp_adds_up(first, second);
 }
 
 #endif

@@ -8,8 +8,9 @@
 
 #include "base/units.h"
 #include "capture/capture_sink.h"
-#include "worker/reply_task.h"
 #include "measure/rx_measure.h"
+#include "worker/reply_task.h"
+#include "worker/rx_free.h"
 #include "worker/worker.h"
 
 /* What tasks do that look at frames, not only count them. */
@@ -45,7 +46,7 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 	octets = (uint64_t)received * FCS_OCTETS;
 	for (uint16_t i = 0; i < received; i++)
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);
-	rte_pktmbuf_free_bulk(mbufs, received);
+	rx_free(mbufs, received);
 	after = rte_rdtsc();
 	counter_add(&counters->frames, received);
 	counter_add(&counters->octets, octets);

@@ -33,7 +33,8 @@ def memory_octets(
 ) -> int:
     """What frames and measuring take on ordinary pages, the most that it can be [octets].
 
-    A warm-up has frames of its own: those of a program that was unloaded stay allocated.
+    A warm-up has frames of its own: those of a program that was unloaded stay allocated where a
+    device may hold them (NICs).
     """
     programs = 2 if settings.warm_up_ns else 1
     sizes = [flow.frame_size_max for flow in flows]
