@@ -24,7 +24,7 @@ def measured_plan(
     locations: Sequence[str],
     *,
     frames: int,
-    pps: float,
+    pps: int,
     receiver: int = -1,
     size: int = 100,
     packet: Sequence[dict[str, Any]] = (),

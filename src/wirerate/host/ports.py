@@ -7,7 +7,6 @@ Drivers answer these questions with an errno that explains nothing; here they ge
 from __future__ import annotations
 
 import os
-import socket
 import stat
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -
     if location.kind in _SOCKETS and _ABSTRACT not in location.devargs:
         _check_directory(title, location)
     if location.kind is LocationKind.MEMIF and _ABSTRACT not in location.devargs:
-        _remove_stale(Path(location.value))
+        _remove_stale(Path(location.value), root)
     for file in written_files(location):
         _check_written(title, location, file)
     if location.kind is LocationKind.AF_XDP:
@@ -87,18 +86,37 @@ def _check_directory(title: str, location: Location) -> None:
         )
 
 
-def _remove_stale(path: Path) -> None:
-    """Take away the socket of an end that was killed; DPDK would not listen where one is."""
+def _remove_stale(path: Path, root: Path) -> None:
+    """Take away the socket of an end that was killed; DPDK would not listen where one is.
+
+    Nobody is connected to: an end that is there takes the first who comes for its peer.
+    """
     try:
-        if not stat.S_ISSOCK(path.stat().st_mode):
-            return
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
-            probe.settimeout(0)
-            probe.connect(str(path))
-    except ConnectionRefusedError:
-        path.unlink(missing_ok=True)
+        if stat.S_ISSOCK(path.stat().st_mode) and not _is_listened_to(path, root):
+            path.unlink()
     except OSError:
-        return  # somebody listens in another way, or the driver has the words
+        return  # not there, or not ours: the driver has the words
+
+
+def _is_listened_to(path: Path, root: Path) -> bool:
+    """Whether /proc/net/unix of any process's network namespace lists a listener of that name.
+
+    Its directory is not compared: whoever listens may have given it in another way.
+    """
+    tables: dict[int, Path] = {}
+    for process in (root / "proc").glob("[0-9]*"):
+        try:
+            tables.setdefault((process / "ns/net").stat().st_ino, process / "net/unix")
+        except OSError:
+            continue  # it has ended, or is not ours to look into
+    for table in (root / "proc/net/unix", *tables.values()):
+        for line in (read_text(table) or "").splitlines():
+            # Num RefCount Protocol Flags Type St Inode Path; 00010000 (SO_ACCEPTCON) = a listener
+            words = line.split(maxsplit=7)
+            listens = len(words) == 8 and words[3] == "00010000"
+            if listens and words[7].rpartition("/")[2] == path.name:
+                return True
+    return False
 
 
 def _check_is_there(title: str, location: Location, directory: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.plan.compile import PortFacts
 from wirerate.plan.forward_lanes import lcores_of
 from wirerate.plan.pools import rx_pool_octets
-from wirerate.plan.program import port_name
+from wirerate.plan.program import port_name, queue_numbers
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def forward_ports(settings: ForwardSettings, lanes: Sequence[Lane]) -> list[dict
             {
                 "name": port_name(index),
                 "location": location.text,
-                "rx_queues": rx,
-                "tx_queues": max(tx, 1) if index in answering else tx,
+                **queue_numbers(location, rx, max(tx, 1) if index in answering else tx),
                 "rx_descriptors": settings.rx_descriptors,
                 "tx_descriptors": settings.tx_descriptors,
                 "mbufs": settings.mbufs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wirerate.plan.location import LocationKind
 from wirerate.plan.memory import flow_memory_octets, frames_held_max
 from wirerate.plan.program import frame_size_max, queues_of
 from wirerate.plan.stamps import stamps_needed
@@ -40,7 +41,7 @@ def memory_octets(
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:
-        if entry.rx:
+        if entry.rx or plan.ports[entry.port].location.kind is LocationKind.MEMIF:
             largest = frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo)
             total += rx_pool_octets(settings, max(len(entry.rx), len(entry.tx)), largest)
     held = {

@@ -170,21 +170,35 @@ def port_params(
 
     ``sizes``: the largest frame of each flow [octets, with FCS].
     """
-    return [
-        {
-            "name": port_name(entry.port),
-            "location": plan.ports[entry.port].location.text,
-            "rx_queues": len(entry.rx),
-            # Answers for devices need a queue where no flow does.
-            "tx_queues": len(entry.tx) or int(answers(plan, entry.port)),
-            "rx_descriptors": settings.rx_descriptors,
-            "tx_descriptors": settings.tx_descriptors,
-            "mbufs": settings.mbufs,
-            "frame_size_max": frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo),
-            "promiscuous": plan.ports[entry.port].promiscuous,
-        }
-        for entry in lcore_map.ports
-    ]
+    params = []
+    for entry in lcore_map.ports:
+        port = plan.ports[entry.port]
+        # Answers for devices need a queue where no flow does.
+        tx_queues = len(entry.tx) or int(answers(plan, entry.port))
+        params.append(
+            {
+                "name": port_name(entry.port),
+                "location": port.location.text,
+                **queue_numbers(port.location, len(entry.rx), tx_queues),
+                "rx_descriptors": settings.rx_descriptors,
+                "tx_descriptors": settings.tx_descriptors,
+                "mbufs": settings.mbufs,
+                "frame_size_max": frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo),
+                "promiscuous": port.promiscuous,
+            }
+        )
+    return params
+
+
+def queue_numbers(location: Location, rx: int, tx: int) -> dict[str, int]:
+    """How many queues a port is opened with, of which ``rx`` and ``tx`` are served.
+
+    A memif has as many of both: an end that offers a ring which the other has no queue for is
+    turned away (DPDK's memif_socket.c, "Invalid ring index"), and most ends offer pairs.
+    """
+    if location.kind is LocationKind.MEMIF:
+        rx = tx = max(rx, tx)
+    return {"rx_queues": rx, "tx_queues": tx}
 
 
 def frame_size_max(plan: Plan, port: int, sizes: Sequence[int], *, jumbo: bool = False) -> int:
