@@ -21,7 +21,7 @@ IMPAIRED = ("--drop", "1%", "--duplicate", "0.5%", "--reorder", "0.2%", "--seed"
 
 
 def run_of(program: Program, plan: str, *words: str) -> dict[str, Any]:
-    done = program.run("run", plan, *words, "--json", timeout_s=120)
+    done = program.run("run", plan, *words, "--json", timeout_s=60)
     assert done.code == 0, done.err
     return done.document
 

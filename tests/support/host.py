@@ -115,31 +115,45 @@ def wire() -> Iterator[Wire]:
 
 
 @contextmanager
-def idle_testpmd(memif_socket: Path) -> Iterator[None]:
-    """A testpmd with the server's end of a memif, which waits at its prompt and never polls."""
+def testpmd(devices: Sequence[str], eal: Sequence[str], *words: str) -> Iterator[int]:
+    """An interactive testpmd with these devices that waits at its prompt; its terminal."""
     prefix = f"wr-peer-{secrets.token_hex(4)}"
-    device = f"net_memif0,role=server,socket-abstract=no,socket={memif_socket}"
-    cpu = CPUS[0]
-    words = ["dpdk-testpmd", "--lcores", f"0@{cpu},1@{cpu}", "--no-pci", "--no-huge", "-m", "128"]
-    words += ["--file-prefix", prefix, "--vdev", device]
-    words += ["--", "--interactive", "--total-num-mbufs=4096"]
+    command = ["dpdk-testpmd", "--no-pci", "--file-prefix", prefix, *eal]
+    for device in devices:
+        command += ["--vdev", device]
     main, sub = pty.openpty()  # into a pipe it would not say when it is ready
-    process = subprocess.Popen(words, stdin=sub, stdout=sub, stderr=sub)
+    process = subprocess.Popen([*command, "--", "-i", *words], stdin=sub, stdout=sub, stderr=sub)
     os.close(sub)
     try:
-        seen = b""
-        deadline = time.monotonic() + 30
-        while b"testpmd>" not in seen:
-            ready, _, _ = select.select([main], [], [], 1)
-            seen += os.read(main, 4096) if ready else b""
-            assert process.poll() is None, seen.decode()
-            assert time.monotonic() < deadline, seen.decode()
-        yield
+        _prompted(process, main)
+        yield main
     finally:
         process.kill()
         process.wait()
         os.close(main)
         shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
+        for file in _HUGETLBFS.glob(f"{prefix}map_*"):
+            file.unlink()
+
+
+def _prompted(process: subprocess.Popen[bytes], terminal: int) -> None:
+    seen = b""
+    deadline = time.monotonic() + 30
+    while b"testpmd>" not in seen:
+        ready, _, _ = select.select([terminal], [], [], 1)
+        seen += os.read(terminal, 4096) if ready else b""
+        assert process.poll() is None, seen.decode()
+        assert time.monotonic() < deadline, seen.decode()
+
+
+@contextmanager
+def idle_testpmd(memif_socket: Path) -> Iterator[None]:
+    """A testpmd with the server's end of a memif, which never polls."""
+    cpu = CPUS[0]
+    eal = ["--lcores", f"0@{cpu},1@{cpu}", "--no-huge", "-m", "128"]
+    device = f"net_memif0,role=server,socket-abstract=no,socket={memif_socket}"
+    with testpmd([device], eal, "--total-num-mbufs=4096"):
+        yield
 
 
 def tshark(file: Path, fields: Sequence[str], display_filter: str = "") -> list[tuple[str, ...]]:

@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
-import shutil
-import subprocess
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support.host import CPUS, run
+from support.host import CPUS, run, testpmd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 
 def measured_plan(
@@ -70,43 +68,14 @@ def _value(text: str) -> dict[str, str]:
 def forwarding_testpmd(
     devices: Sequence[str], mode: str, memory: str = "ordinary"
 ) -> Iterator[None]:
-    """A testpmd that forwards between its devices (or back out of the only one) until the end."""
-    prefix = f"wr-peer-{secrets.token_hex(4)}"
-    cpu = CPUS[0]
-    command = ["dpdk-testpmd", "--lcores", f"0@{CPUS[-1]},1@{cpu}", "--no-pci", "-m", "256"]
-    command += ["--file-prefix", prefix]
-    command += ["--no-huge" if memory == "ordinary" else "--single-file-segments"]
-    for device in devices:
-        command += ["--vdev", device]
-    command += ["--", f"--forward-mode={mode}", "--auto-start", "--total-num-mbufs=16384"]
-    command += ["--port-topology=loop"] if len(devices) == 1 else []
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        _started(process)
+    """A testpmd that forwards between its devices, or back out of the only one, until the end."""
+    eal = ["--lcores", f"0@{CPUS[-1]},1@{CPUS[0]}", "-m", "256"]
+    eal += ["--no-huge" if memory == "ordinary" else "--single-file-segments"]
+    words = [f"--forward-mode={mode}", "--total-num-mbufs=16384"]
+    words += ["--port-topology=loop"] if len(devices) == 1 else []
+    with testpmd(devices, eal, *words) as terminal:
+        os.write(terminal, b"start\n")
         yield
-    finally:
-        process.kill()
-        process.wait()
-        shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
-
-
-def _started(process: subprocess.Popen[str]) -> None:
-    """Wait until it says that it forwards; what it says afterwards fits into the pipe."""
-    assert process.stdout is not None
-    said = []
-    deadline = time.monotonic() + 30
-    for line in process.stdout:
-        said.append(line)
-        if "Press enter to exit" in line:
-            return
-        assert time.monotonic() < deadline, "".join(said)
-    raise AssertionError("".join(said))
 
 
 @dataclass(frozen=True)
