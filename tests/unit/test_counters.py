@@ -112,12 +112,6 @@ def test_only_what_can_have_been_counted_is_read(tmp_path):
     assert queue.histogram("cycles", 3, 1000) == Histogram([3, 4, 5], [4, 5, 6], 1)
 
 
-def test_a_word_that_is_not_there_has_a_default(tmp_path):
-    segment(tmp_path / "counters-1", BLOCKS, WORDS)
-    engine = Counters(tmp_path / "counters-1").engine
-    assert (engine.get("start_tsc"), engine.get("away"), engine.get("away", 3)) == (8, 0, 3)
-
-
 @pytest.mark.parametrize(("percent", "rank"), [(99.9, 999), (99.99, 1000), (0.1, 1), (50, 500)])
 def test_percentages_are_exact(percent, rank):
     assert Histogram(range(1, 1001), [1] * 1000, 10).percentile(percent) == rank

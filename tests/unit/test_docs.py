@@ -151,7 +151,13 @@ def tiny_result():
     final = fake(Snapshot, ports=(port,), workers=())
     plan = fake(PortPlan, index=0, name="p0", rx_lcores=(1,), tx_lcores=(1,))
     flow = fake(FlowPlan, name="s0", port=0, intended_fps=1.0, measured=True, rx_ports=(0,))
-    info = {"driver": "net_ring", "mac": "02:57:52:00:00:00"}
+    info = {
+        "driver": "net_ring",
+        "mac": "02:57:52:00:00:00",
+        "firmware": "",
+        "socket": 0,
+        "rx_clock": "tsc",
+    }
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
     session = fake(

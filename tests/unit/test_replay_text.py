@@ -217,7 +217,13 @@ def result(*ports, share=0.087):
     final = snapshot(*(port(f"p{p.plan.index}", p.tx_frames) for p in ports))
     final.cpu_ns, final.resident_max_octets = 5, 6
     about = {"version": "1", "dpdk": "DPDK", "transmit": "static", "hugepages": False}
-    info = {"driver": "net_null", "mac": "02:00:00:00:00:00"}
+    info = {
+        "driver": "net_null",
+        "mac": "02:00:00:00:00:00",
+        "firmware": "",
+        "socket": 0,
+        "rx_clock": "tsc",
+    }
     places = [SimpleNamespace(location=parse_location(text)) for text in ("null:a", "null:b")]
     plan = SimpleNamespace(ports=places)
     session = SimpleNamespace(about=about, infos={p.plan.name: info for p in ports}, plan=plan)

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from wirerate.report.view import View
 
 _NS_PER_S = 1_000_000_000
+_WARM_UP_MAGIC = 0x5755
+"""Of the stamps of a warm-up, not those of a trial (docs/design/0005-measurement.md)."""
 _ANY_LINE_BPS = 10**14
 """Stands for a line that is not known yet: every rate that a plan may ask for fits on it."""
 
@@ -226,6 +228,7 @@ class _Run:
         if not self.settings.json:
             print(f"Warming up for {format_duration_ns(self.settings.warm_up_ns)}.", flush=True)
         quiet = {key: part for key, part in program.items() if key != "captures"}
+        quiet["stamp_magic"] = _WARM_UP_MAGIC  # what arrives late is not of the trial
         trial = self._trial(engine, quiet, session, self.settings.warm_up_ns)
         with stopping(trial):
             warm_up(trial)

@@ -147,10 +147,6 @@ class Block:
         value: int = self._words[self._first + self._layout[name]["word"]]
         return value
 
-    def get(self, name: str, default: int = 0) -> int:
-        """The word called name; ``default`` where the engine's blocks have none."""
-        return self[name] if name in self._layout else default
-
     def histogram(self, name: str, least: int = 0, greatest: int | None = None) -> Histogram:
         """A copy of the histogram called name.
 

@@ -185,7 +185,7 @@ def replies_document(port: Port) -> dict[str, int] | None:
 def device_facts(info: Mapping[str, Any]) -> dict[str, Any]:
     """What a result must name of a device: firmware, NUMA node, and by which clock it receives."""
     return {
-        "firmware": info.get("firmware") or None,
-        "numa_node": info.get("socket"),
-        "rx_clock": info.get("rx_clock", "tsc"),
+        "firmware": info["firmware"] or None,
+        "numa_node": info["socket"],
+        "rx_clock": info["rx_clock"],
     }

@@ -116,11 +116,10 @@ def take_forward(counters: Counters, lanes: Sequence[Lane]) -> ForwardSnapshot:
         ),
         answers={block.labels["port"]: _answers(block) for block in counters.of_kind("reply")},
         away_max_cycles={
-            block.labels["lcore"]: block.get("away_max_cycles")
-            for block in counters.of_kind("worker")
+            block.labels["lcore"]: block["away_max_cycles"] for block in counters.of_kind("worker")
         },
         socket_drops={
-            block.labels["port"]: block.get("socket_drops") for block in counters.of_kind("port")
+            block.labels["port"]: block["socket_drops"] for block in counters.of_kind("port")
         },
         capture_missed=_missed(counters.of_kind("capture")),
     )

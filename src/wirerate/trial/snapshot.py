@@ -228,8 +228,8 @@ def take(counters: Counters, *, latencies: bool = False) -> Snapshot:
         stop_tsc=engine["stop_tsc"],
         cpu_ns=engine["user_ns"] + engine["system_ns"],
         resident_max_octets=engine["resident_max_octets"],
-        clock_error_ns=engine.get("clock_error_ns"),
-        time_jump_ns=engine.get("time_jump_ns"),
+        clock_error_ns=engine["clock_error_ns"],
+        time_jump_ns=engine["time_jump_ns"],
         ports=tuple(
             _port(block, blocks, latencies=latencies) for block in counters.of_kind("port")
         ),
@@ -251,8 +251,8 @@ def _worker(block: Block) -> Worker:
         now_tsc=block["now_tsc"],
         stalls=block["stalls"],
         stall_max_cycles=block["stall_max_cycles"],
-        away_cycles=block.get("away_cycles"),
-        away_max_cycles=block.get("away_max_cycles"),
+        away_cycles=block["away_cycles"],
+        away_max_cycles=block["away_max_cycles"],
         stopped=block["state"] == WORKER_STOPPED,
     )
 
@@ -282,7 +282,7 @@ def _device(block: Block) -> Device:
         ierrors=block["ierrors"],
         oerrors=block["oerrors"],
         rx_nombuf=block["rx_nombuf"],
-        socket_drops=block.get("socket_drops"),
+        socket_drops=block["socket_drops"],
         link_up=bool(block["link_up"]),
         link_changes=block["link_changes"],
         resets=block["resets"],
@@ -301,7 +301,7 @@ def _rx_queue(block: Block) -> RxQueue:
         last_tsc=block["last_tsc"],
         foreign_frames=block["foreign_frames"],
         strange_frames=block["strange_frames"],
-        damaged_frames=block.get("damaged_frames"),
+        damaged_frames=block["damaged_frames"],
     )
 
 

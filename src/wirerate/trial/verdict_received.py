@@ -36,8 +36,8 @@ def flow_reasons(flow: FlowResult) -> Iterator[str]:
     if back is not None and back.frames > back.sent:
         yield (
             f"{format_count(back.frames)} frames were received, but {format_count(back.sent)} "
-            "sent: stamps of another run that still arrive, or copies at several ports; wait and "
-            "repeat, or give it another stamp_magic"
+            "sent: stamps of another run that still arrive, or copies at several ports; wait, and "
+            "repeat"
         )
 
 
