@@ -188,7 +188,7 @@ def tiny_forwarder():
 def tiny_document(command):
     """What the command prints of it with --json."""
     if command == "forward":
-        return forward_json.document(tiny_forwarder())
+        return forward_json.document(tiny_forwarder(), ENVIRONMENT)
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)
@@ -224,7 +224,7 @@ SCHEMAS = {
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
-    "forward": ("ports[].device",),
+    "forward": ("environment", "ports[].device"),
 }
 """Objects that a page describes as one."""
 

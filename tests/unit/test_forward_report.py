@@ -178,7 +178,7 @@ def test_answers():
     text = forward_text.summary(found)
     assert "port 0 answers as 10.0.0.2 at 02:57:52:00:00:00" in text
     assert "answered      1 ARP requests, 2 neighbour solicitations, 3 pings" in text
-    assert forward_json.document(found)["ports"][0]["answers"]["echoes"] == 3
+    assert forward_json.document(found, {})["ports"][0]["answers"]["echoes"] == 3
     lost = replace(ANSWERED, not_taken=1, overflowed=1)
     (reason,) = verdict(counts(), counts(), words=words, answers={"p0": lost}).reasons
     assert reason.startswith("port 0: 2 answers")
@@ -191,7 +191,7 @@ def test_lanes_add_up():
 
 
 def test_the_document():
-    found = forward_json.document(result(counts(10), counts(5), words=(*PAIR, "--seed", "9")))
+    found = forward_json.document(result(counts(10), counts(5), words=(*PAIR, "--seed", "9")), {})
     assert (found["schema"], found["command"]) == ("wirerate-forward/1", "forward")
     assert found["settings"]["seed"] == 9
     assert [(way["port"], way["to_port"], way["rx_frames"]) for way in found["ways"]] == [

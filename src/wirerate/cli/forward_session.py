@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.engine_session import (
@@ -19,6 +20,7 @@ from wirerate.cli.engine_session import (
 from wirerate.engine.eal import choose_memory
 from wirerate.errors import EngineRefusedError, ExitCode
 from wirerate.host.capture_files import check_capture_files
+from wirerate.host.environment import environment
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.forward_lanes import Lane, chosen_lanes, lcores_of, map_text, mapped_lanes
 from wirerate.plan.forward_program import (
@@ -91,6 +93,7 @@ def _lanes(settings: ForwardSettings) -> tuple[Lane, ...]:
 
 
 def _forward(engine: Engine, settings: ForwardSettings, lanes: tuple[Lane, ...]) -> int:
+    started = datetime.now(timezone.utc)
     about = engine.call("engine.info")
     try:
         opened = engine.call("ports.open", {"ports": forward_ports(settings, lanes)})["ports"]
@@ -106,7 +109,7 @@ def _forward(engine: Engine, settings: ForwardSettings, lanes: tuple[Lane, ...])
     trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s)
     with stopping(trial):
         _watch(trial, session)
-    return _report(trial, session)
+    return _report(trial, session, started)
 
 
 def _named(
@@ -136,10 +139,11 @@ def _watch(trial: ForwardTrial, session: ForwardSession) -> None:
             screen.show(forward_text.table(session, trial.final, None))
 
 
-def _report(trial: ForwardTrial, session: ForwardSession) -> int:
+def _report(trial: ForwardTrial, session: ForwardSession, started: datetime) -> int:
     result = forward_result(trial, session)
     if session.settings.json:
-        document: dict[str, Any] = forward_json.document(result)
+        facts = environment(result.session.about["dpdk"], started)
+        document: dict[str, Any] = forward_json.document(result, facts)
         print(json.dumps(document, indent=2), flush=True)
     else:
         print(forward_text.summary(result), flush=True)

@@ -20,6 +20,8 @@ from wirerate.report.parts_json import (
 from wirerate.trial.forward_result import busy_share
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wirerate.plan.forward_settings import ForwardSettings
     from wirerate.trial.forward_result import ForwardResult, LaneResult, WayResult
     from wirerate.trial.forward_snapshot import LaneCounts
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
 SCHEMA = "wirerate-forward/1"
 
 
-def document(result: ForwardResult) -> dict[str, Any]:
-    """The whole document; frames and octets are integers, octets count the FCS."""
+def document(result: ForwardResult, environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole document; frames and octets are integers, octets count the FCS.
+
+    ``environment``: see `wirerate.host.environment`.
+    """
     session = result.session
     return {
         "schema": SCHEMA,
@@ -45,6 +50,7 @@ def document(result: ForwardResult) -> dict[str, Any]:
             if capture.path in result.captured
         ],
         "engine": engine_facts(session.about, result.final.base),
+        "environment": dict(environment),
     }
 
 
