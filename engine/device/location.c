@@ -116,7 +116,9 @@ form_af_packet(struct location *out, const struct request *request)
 {
 	char args[300];
 
-	snprintf(args, sizeof(args), "iface=%s,qpairs=%u", request->parts->value, request->queues);
+	/* The driver's 512 frames are full after 5 ms at 100,000 frames/s: less than a time slice of the kernel. */
+	snprintf(args, sizeof(args), "iface=%s,qpairs=%u%s", request->parts->value, request->queues,
+		 strstr(request->parts->extra, "framecnt=") == NULL ? ",framecnt=4096" : "");
 	return form_interface(out, "net_af_packet", args, request);
 }
 
