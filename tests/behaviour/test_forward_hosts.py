@@ -40,7 +40,7 @@ def document_of(program, *words):
 
 
 def test_the_kernel_finds_and_pings_a_port(program, veth):
-    """ARP and ND by the kernel, an echo request of each kind by a raw socket."""
+    """ARP and neighbour discovery by the kernel, an echo request of each kind by a raw socket."""
     ip = ("ip", "-n", veth.namespace)
     setting = f"net.ipv6.conf.{veth.right}.disable_ipv6=0"
     run(*veth.inside, "sysctl", "-qw", setting)

@@ -12,7 +12,8 @@ from wirerate.errors import PlanError
 from wirerate.plan.compile import PortFacts, compile_flow
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.lcore_map import parse_maps
-from wirerate.plan.program import fit_map, make_program, port_params, uses_of
+from wirerate.plan.port_params import port_params
+from wirerate.plan.program import fit_map, make_program, uses_of
 
 SETTINGS = settings()
 

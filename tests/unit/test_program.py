@@ -26,15 +26,14 @@ from wirerate.plan.model import (
     Trace,
 )
 from wirerate.plan.pools import memory_octets
+from wirerate.plan.port_params import frame_size_max, port_params
 from wirerate.plan.program import (
     fit_map,
-    frame_size_max,
     make_program,
     mean_fps,
     named_refusal,
     plan_flow,
     plan_ports,
-    port_params,
     queues_of,
     uses_of,
 )

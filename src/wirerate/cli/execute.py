@@ -30,13 +30,13 @@ from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compil
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.pools import memory_octets
+from wirerate.plan.port_params import port_params
 from wirerate.plan.program import (
     fit_map,
     make_program,
     named_refusal,
     plan_flow,
     plan_ports,
-    port_params,
     stream_name,
     uses_of,
 )

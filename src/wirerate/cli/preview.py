@@ -32,11 +32,11 @@ from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.location import parse_location
 from wirerate.plan.pools import memory_octets
+from wirerate.plan.port_params import port_params
 from wirerate.plan.program import (
     make_program,
     named_refusal,
     port_name,
-    port_params,
     stream_name,
 )
 from wirerate.plan.run_settings import RunSettings

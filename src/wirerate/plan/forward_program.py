@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from wirerate.plan.compile import PortFacts
 from wirerate.plan.forward_lanes import lcores_of
 from wirerate.plan.pools import rx_pool_octets
-from wirerate.plan.program import port_name, queue_numbers
+from wirerate.plan.port_params import queue_numbers
+from wirerate.plan.program import port_name
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from wirerate.plan.location import LocationKind
 from wirerate.plan.memory import flow_memory_octets, frames_held_max
-from wirerate.plan.program import frame_size_max, queues_of
+from wirerate.plan.port_params import frame_size_max
+from wirerate.plan.program import queues_of
 from wirerate.plan.stamps import stamps_needed
 
 if TYPE_CHECKING:
