@@ -212,7 +212,10 @@ begin_run(struct run *run, struct successor *expected, const struct measure *mea
 	if (likely(stamped))
 		run->index = measure->index_of[stamp.id];
 	if (unlikely(run->index == MEASURE_UNKNOWN)) {
-		counter_add(stamped ? &counters->strange_frames : &counters->foreign_frames, 1);
+		if (stamped)
+			counter_add(&counters->strange_frames, 1);
+		else if (!run->damaged) /* which may have been anybody's */
+			counter_add(&counters->foreign_frames, 1);
 		return run->damaged;
 	}
 	run->sequence = stamp.sequence;

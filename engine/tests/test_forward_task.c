@@ -13,6 +13,9 @@
 #include "worker/forward_task.h"
 #include "edit/reverse.h"
 
+/* Clocks of the tests: beyond the real one, which counts when it is later. */
+#define FAR (UINT64_C(1) << 62)
+
 enum { FROM = 4, TO = 5, FRAME = 64, LINE = 1024, SENT_MAX = 300000 };
 
 struct fixture {
@@ -117,7 +120,7 @@ forward(struct fixture *f, uint32_t frames, uint64_t polls)
 {
 	f->limit = frames;
 	for (uint64_t now = 1; now <= polls; now++)
-		forward_task_poll(&f->task, now);
+		forward_task_poll(&f->task, FAR + now);
 }
 
 static void
@@ -156,10 +159,10 @@ a_dead_device_is_counted(void **state)
 	f->room = 0;
 	f->limit = 320;
 	for (uint64_t now = 1; now < 20; now++)
-		forward_task_poll(&f->task, now);
+		forward_task_poll(&f->task, FAR + now);
 	assert_int_equal(f->counters.not_taken, 0);
 	for (uint64_t now = 20; now < 20000; now += 100)
-		forward_task_poll(&f->task, now);
+		forward_task_poll(&f->task, FAR + now);
 	assert_int_equal(f->counters.rx_frames, 320);
 	assert_int_equal(f->counters.not_taken, 320);
 	assert_int_equal(f->counters.tx_frames, 0);
@@ -172,12 +175,12 @@ frames_are_late_by_the_delay(void **state)
 
 	f->task.delay_cycles = 500;
 	f->limit = 10;
-	forward_task_poll(&f->task, 1000);
+	forward_task_poll(&f->task, FAR + 1000);
 	assert_int_equal(f->sent_count, 0);
 	assert_int_equal(f->counters.held, 10);
-	forward_task_poll(&f->task, 1499);
+	forward_task_poll(&f->task, FAR + 1499);
 	assert_int_equal(f->sent_count, 0);
-	forward_task_poll(&f->task, 1500);
+	forward_task_poll(&f->task, FAR + 1500);
 	assert_int_equal(f->sent_count, 10);
 	assert_int_equal(f->counters.held, 0);
 }
@@ -227,7 +230,7 @@ impairments_are_counted_exactly(void **state)
 			rows[r].reorder >= 1 ? UINT64_MAX : (uint64_t)(rows[r].reorder * 0x1p64);
 		forward(f, 100000, 8000);
 		for (uint64_t now = 2000000; now < 2000010; now++) /* what is still held goes on */
-			forward_task_poll(&f->task, now);
+			forward_task_poll(&f->task, FAR + now);
 		count_received(f, &duplicates, &reordered, &lost);
 		assert_int_equal(f->counters.overflowed + f->counters.not_taken, 0);
 		assert_int_equal(lost, f->counters.dropped);

@@ -139,8 +139,9 @@ take_requests(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count
 	return left;
 }
 
+/* *now is the clock before, and when frames came the one after: the delay counts from there. */
 static inline uint16_t
-take_in(struct forward_task *task, uint64_t now)
+take_in(struct forward_task *task, uint64_t *now)
 {
 	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
 	struct forward_counters *counters = task->counters;
@@ -149,7 +150,7 @@ take_in(struct forward_task *task, uint64_t now)
 
 	if (count == 0)
 		return 0;
-	clock = rte_rdtsc();
+	clock = RTE_MAX(rte_rdtsc(), *now);
 	for (uint16_t i = 0; i < count; i++)
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);
 	counter_add(&counters->rx_frames, count);
@@ -163,10 +164,11 @@ take_in(struct forward_task *task, uint64_t now)
 	work(task, clock, left);
 	for (uint16_t i = 0; i < left; i++) {
 		if (unlikely(task->impaired))
-			impair(task, mbufs[i], now);
+			impair(task, mbufs[i], clock);
 		else
-			enter_line(task, mbufs[i], now);
+			enter_line(task, mbufs[i], clock);
 	}
+	*now = clock;
 	return count;
 }
 
@@ -231,12 +233,12 @@ uint64_t
 forward_task_poll(struct forward_task *task, uint64_t now)
 {
 	struct forward_counters *counters = task->counters;
+	uint64_t clock = now, after;
 	uint16_t received, sent;
-	uint64_t after;
 
-	received = in_line(task) + task->burst <= task->line_mask ? take_in(task, now) : 0;
-	release_held(task, now);
-	sent = send_due(task, now);
+	received = in_line(task) + task->burst <= task->line_mask ? take_in(task, &clock) : 0;
+	release_held(task, clock);
+	sent = send_due(task, clock);
 	if (received == 0 && sent == 0)
 		return now;
 	after = rte_rdtsc();

@@ -285,6 +285,8 @@ def parse_small_time_ns(text: str, name: str, most_ns: int) -> float:
     Raises PlanError, which names it.
     """
     what = f"{name} {text!r}"
+    if text.strip() == "0":
+        return 0.0
     match = _SMALL_TIME.fullmatch(text.strip())
     if match is None:
         raise PlanError(f"{what} is not understood; write 150ns, 1.5us or 1ms")

@@ -166,3 +166,27 @@ def test_nothing_is_lost_where_nothing_is_done_to_it(program, other_program, tmp
     back = result["total"]["received"]
     assert (back["lost"], back["duplicates"], back["reordered"]) == (0, 0, 0)
     assert back["frames"] == 300_000
+
+
+@needs_two_cpus
+def test_late_frames_of_the_run_before_are_foreign(program, other_program, tmp_path):
+    """A forwarder that holds frames for half a second gives those of one run to the next."""
+    socket = tmp_path / "a.sock"
+    plan = measured_plan(tmp_path / "plan.json", [f"memif:{socket}"], frames=200, pps=1000)
+    words = ("reflect", f"memif:{socket},role=server", "-m", f"{CPUS[0]}.0", "--delay", "900ms")
+    with other_program.start(*words, "--json") as running:
+        running.sending()
+        run_of(program, plan, "-m", f"{ONE}.0", "--settle", "10ms")
+        back = run_of(program, plan, "-m", f"{ONE}.0")["total"]["received"]
+    assert (back["frames"], back["duplicates"], back["reordered"]) == (200, 0, 0)
+
+
+@needs_two_cpus
+def test_a_delay_is_never_shorter(program, other_program, tmp_path):
+    socket = tmp_path / "a.sock"
+    plan = measured_plan(tmp_path / "plan.json", [f"memif:{socket}"], frames=5000, pps=5000)
+    words = ("reflect", f"memif:{socket},role=server", "-m", f"{CPUS[0]}.0", "--delay", "2ms")
+    with other_program.start(*words, "--json") as running:
+        running.sending()
+        latency = run_of(program, plan, "-m", f"{ONE}.0")["total"]["latency_ns"]
+    assert latency["min"] >= 2_000_000

@@ -95,7 +95,7 @@ def test_the_summary_tells_loss_latency_and_jitter():
 
 def test_the_summary_names_the_floor():
     text = summary(made(400, 1400), floor_ns=350.0)
-    assert "0.050 us min, 0.550 us mean, 1.050 us max (floor of 350 ns taken off)" in text
+    assert "0.050 us min, 0.550 us mean, 1.050 us max (floor of 0.350 us taken off)" in text
 
 
 def test_what_is_uncommon_is_told_when_it_happens():

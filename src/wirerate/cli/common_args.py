@@ -356,11 +356,15 @@ def _duration_ns(text: str) -> int:
 
 
 def _warm_up_ns(text: str) -> int:
-    return parse_duration_ns(text, "--warm-up")
+    return _duration_or_none_ns(text, "--warm-up")
 
 
 def _settle_ns(text: str) -> int:
-    return parse_duration_ns(text, "--settle")
+    return _duration_or_none_ns(text, "--settle")
+
+
+def _duration_or_none_ns(text: str, option: str) -> int:
+    return 0 if text.strip() == "0" else parse_duration_ns(text, option)
 
 
 def _period_ns(text: str) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from wirerate.engine.eal import eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.engine.run_dir import lcores_in_use
+from wirerate.errors import ExitCode
 from wirerate.host.ports import check_port
 
 if TYPE_CHECKING:
@@ -112,3 +113,14 @@ def stopping(what: Stoppable) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def ending_code(death: str | None, unwritten: str | None) -> ExitCode:
+    """The exit code of a trial that was reported, and one line for what went wrong at its end.
+
+    ``death``: how the engine died; ``unwritten``: which capture could not be written, and why.
+    """
+    if death is None and unwritten is None:
+        return ExitCode.PASS
+    print(f"wirerate: error: {death or unwritten}", file=sys.stderr)
+    return ExitCode.HOST_SETUP if death is None else ExitCode.ENGINE_DIED

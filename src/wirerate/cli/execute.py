@@ -7,13 +7,14 @@ What is shown is the View's; what happens is the same for `run`, `perf` and `rep
 from __future__ import annotations
 
 import json
-import sys
+import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.engine_session import (
+    ending_code,
     idle_lcores,
     open_engine,
     stopping,
@@ -22,7 +23,7 @@ from wirerate.cli.engine_session import (
 )
 from wirerate.engine.eal import choose_memory
 from wirerate.engine.scan import scan_trace
-from wirerate.errors import EngineRefusedError, ExitCode, PlanError
+from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
 from wirerate.host.capture_files import check_capture_files
 from wirerate.host.environment import environment
 from wirerate.host.numa import cpu_nodes, pci_node
@@ -32,6 +33,7 @@ from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.port_params import port_params
 from wirerate.plan.program import (
+    check_measurable,
     fit_map,
     make_program,
     named_refusal,
@@ -61,8 +63,6 @@ if TYPE_CHECKING:
     from wirerate.report.view import View
 
 _NS_PER_S = 1_000_000_000
-_WARM_UP_MAGIC = 0x5755
-"""Of the stamps of a warm-up, not those of a trial (docs/design/0005-measurement.md)."""
 _ANY_LINE_BPS = 10**14
 """Stands for a line that is not known yet: every rate that a plan may ask for fits on it."""
 
@@ -76,6 +76,7 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         raise PlanError("ports: the plan has none; add one with a name and a location")
     titles = [view.port_title(index, port) for index, port in enumerate(plan.ports)]
     check_capture_files(plan, titles)
+    check_measurable(plan)
     started = datetime.now(timezone.utc)
     scans = _scan_traces(plan)
     run = _Run(plan, settings, view, titles, scans, _lcore_map(plan, settings), started)
@@ -210,9 +211,13 @@ class _Run:
     def _trial(
         self, engine: Engine, program: dict[str, Any], session: Session, duration_ns: int | None
     ) -> Trial:
-        """A trial of the program, which is loaded for it."""
+        """A trial of the program, which is loaded for it.
+
+        Its stamps have a magic of their own: frames of another run, or late ones of the trial
+        before, are foreign to it.
+        """
         with self._refusals_named():
-            counters = engine.load(program)
+            counters = engine.load(program | {"stamp_magic": secrets.randbelow(1 << 16)})
         expected = [flow for flow in session.flows if flow.expected]
         return Trial(
             engine,
@@ -228,7 +233,6 @@ class _Run:
         if not self.settings.json:
             print(f"Warming up for {format_duration_ns(self.settings.warm_up_ns)}.", flush=True)
         quiet = {key: part for key, part in program.items() if key != "captures"}
-        quiet["stamp_magic"] = _WARM_UP_MAGIC  # what arrives late is not of the trial
         trial = self._trial(engine, quiet, session, self.settings.warm_up_ns)
         with stopping(trial):
             warm_up(trial)
@@ -289,10 +293,7 @@ class _Run:
             print(self.view.summary(result), flush=True)
         if self.settings.histogram is not None:
             _write_histograms(self.settings.histogram, result, self.started)
-        if trial.death is None:
-            return ExitCode.PASS
-        print(f"wirerate: error: {trial.death}", file=sys.stderr)
-        return ExitCode.ENGINE_DIED
+        return ending_code(trial.death, trial.unwritten)
 
 
 def _result(trial: Trial, session: Session, facts: Mapping[str, Any]) -> RunResult:
@@ -314,4 +315,8 @@ def _write_histograms(path: Path, result: RunResult, started: datetime) -> None:
     # Imported here: hdrhistogram takes longer to load than all the rest.
     from wirerate.report.histogram_log import log_lines  # noqa: PLC0415
 
-    path.write_text("".join(f"{line}\n" for line in log_lines(result, started)), encoding="utf-8")
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in log_lines(result, started))
+    except OSError as error:
+        raise HostSetupError(f"--histogram {path}: {error.strerror}") from error

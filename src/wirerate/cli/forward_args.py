@@ -136,9 +136,9 @@ def add_ports_and_run(parser: argparse.ArgumentParser) -> None:
     hosts.add_argument(
         "--capture-frames",
         type=whole("--capture-frames", 1, CAPTURE_FRAMES_MAX),
-        default=CAPTURE_FRAMES_DEFAULT,
         metavar="N",
-        help="frames that a capture holds at most, all of them in memory (default %(default)s)",
+        help="frames that a capture holds at most, all of them in memory (default "
+        f"{CAPTURE_FRAMES_DEFAULT})",
     )
     add_run(parser.add_argument_group("run and output"))
 
@@ -253,12 +253,15 @@ def _captures(
     args: argparse.Namespace, receivers: Collection[int], ports: int
 ) -> tuple[Capture, ...]:
     captures = []
+    if args.capture_frames is not None and not args.captures:
+        raise PlanError("--capture-frames: nothing is captured; give --capture FILE, too")
     for text in args.captures:
         port, rest = _port_and_rest("--capture", text, receivers, ports)
         file, _, words = rest.partition(",")
+        frames = args.capture_frames or CAPTURE_FRAMES_DEFAULT
         if not file:
             raise PlanError(f"--capture {text!r}: no file; write FILE or PORT=FILE,FILTER")
-        captures.append(Capture(port, str(Path.cwd() / file), words.strip(), args.capture_frames))
+        captures.append(Capture(port, str(Path.cwd() / file), words.strip(), frames))
     for what in ("port", "path"):
         for value, times in Counter(getattr(capture, what) for capture in captures).items():
             if times > 1:

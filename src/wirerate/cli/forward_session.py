@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.engine_session import (
+    ending_code,
     idle_lcores,
     open_engine,
     stopping,
@@ -18,7 +18,7 @@ from wirerate.cli.engine_session import (
     warn_of_shared,
 )
 from wirerate.engine.eal import choose_memory
-from wirerate.errors import EngineRefusedError, ExitCode
+from wirerate.errors import EngineRefusedError
 from wirerate.host.capture_files import check_capture_files
 from wirerate.host.environment import environment
 from wirerate.host.numa import cpu_nodes, pci_node
@@ -147,7 +147,4 @@ def _report(trial: ForwardTrial, session: ForwardSession, started: datetime) -> 
         print(json.dumps(document, indent=2), flush=True)
     else:
         print(forward_text.summary(result), flush=True)
-    if trial.death is None:
-        return ExitCode.PASS
-    print(f"wirerate: error: {trial.death}", file=sys.stderr)
-    return ExitCode.ENGINE_DIED
+    return ending_code(trial.death, trial.unwritten)

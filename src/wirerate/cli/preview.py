@@ -8,6 +8,7 @@ privilege and no hugepage is needed. It builds the same program as for sending.
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -290,9 +291,19 @@ def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, A
         try:
             engine.call("ports.open", {"ports": ports})
             return engine.call("program.preview", program | where)
+        except KeyboardInterrupt:  # millions of frames may be still to come
+            engine.kill()
+            _remove_parts(output.path, engine.pid)
+            raise
         except EngineRefusedError as error:
             titles = [f"port {port.name}" for port in plan.ports]
             raise named_refusal(error, plan, lcore_map, titles) from error
+
+
+def _remove_parts(path: Path, pid: int) -> None:
+    """Take away what an engine that was killed had written so far (trace/trace_writer.h)."""
+    for part in path.parent.glob(f"{glob.escape(path.name)}.{pid}-*.part"):
+        part.unlink(missing_ok=True)
 
 
 def _named(program: dict[str, Any], ports: list[dict[str, Any]], plan: Plan) -> dict[str, Any]:

@@ -229,6 +229,11 @@ class Engine:
         """Load a program and map its counters."""
         return Counters(Path(self.call("program.load", program)["counters"]))
 
+    def kill(self) -> None:
+        """End the engine at once, whatever it does; `close` is still to come."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """End the engine, gently if it can, and remove the run directory."""
         if self._client is not None:

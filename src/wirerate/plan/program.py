@@ -150,6 +150,17 @@ def fit_map(plan: Plan, lcore_map: LcoreMap) -> LcoreMap:
     return LcoreMap(tuple(ports))
 
 
+def check_measurable(plan: Plan) -> None:
+    """Refuse to measure what cannot arrive: a null port receives nothing. Raises PlanError."""
+    for flow in plan.flows:
+        ends = [plan.ports[plan.port_index(name)] for name in flow.rx_ports]
+        if flow.measured and all(end.location.kind is LocationKind.NULL for end in ends):
+            raise PlanError(
+                f"{flow.path}.tx_rx: a null port receives nothing that could be measured; name "
+                "another port in rx_names, or leave out metrics (perf: --measure)"
+            )
+
+
 def _flows_of(plan: Plan, port: int) -> list[Flow]:
     return [flow for flow in plan.flows if flow.tx_port == plan.ports[port].name]
 

@@ -48,7 +48,7 @@ def received_lines(
     late = back.latency
     if late.count == 0:
         return lines
-    floor = f" (floor of {late.floor_ns:,.4g} ns taken off)" if late.floor_ns else ""
+    floor = f" (floor of {_us(late.floor_ns)} us taken off)" if late.floor_ns else ""
     ranks = (
         ("p50", late.p50),
         ("p90", late.p90),

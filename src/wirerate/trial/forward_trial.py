@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirerate.errors import EngineDiedError
+from wirerate.errors import EngineDiedError, EngineRefusedError
 from wirerate.trial.forward_snapshot import ForwardSnapshot, take_forward
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class ForwardTrial:
     final: ForwardSnapshot = field(init=False)
     captured: dict[str, int] = field(default_factory=dict)
     death: str | None = None
+    unwritten: str | None = None
     interrupted: bool = False
 
     def __post_init__(self) -> None:
@@ -58,6 +59,8 @@ class ForwardTrial:
             self._note_captures(self.engine.call("program.unload"))
         except EngineDiedError as error:
             self.death = str(error)
+        except EngineRefusedError as error:
+            self.unwritten = str(error)
         self.final = self._look()
 
     def _forward(self) -> Iterator[ForwardSnapshot]:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirerate.errors import EngineDiedError
+from wirerate.errors import EngineDiedError, EngineRefusedError
 from wirerate.plan.run_settings import SETTLE_DEFAULT_NS
 from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
@@ -40,8 +40,8 @@ class Trial:
     again, so that foreign frames need not be waited for. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
-    did, ``death`` None or how the engine died on the way, and ``unloaded`` its reply to
-    `program.unload`.
+    did, ``death`` None or how the engine died on the way, ``unloaded`` its reply to
+    `program.unload`, and ``unwritten`` None or which capture could not be written.
     """
 
     engine: Engine
@@ -57,6 +57,7 @@ class Trial:
     death: str | None = None
     interrupted: bool = False
     unloaded: Mapping[str, Any] = field(default_factory=dict)
+    unwritten: str | None = None
 
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
@@ -70,6 +71,8 @@ class Trial:
             self.unloaded = self.engine.call("program.unload")
         except EngineDiedError as error:
             self.death = str(error)
+        except EngineRefusedError as error:
+            self.unwritten = str(error)
         self.final = take(self.counters, latencies=True)
 
     def _transmit(self) -> Iterator[Snapshot]:
@@ -131,6 +134,8 @@ class Trial:
             block["frames"] for block in self.counters.of_kind("tx")
         ):
             return _SETTLE_QUIET_S
+        if self.measured and received == 0:
+            return self.settle_ns / _NS_PER_S  # nobody knows how slow frames are
         longest = max((block["latency_max_cycles"] for block in flows), default=0)
         return max(_SETTLE_QUIET_S, 2 * longest / self.counters.tsc_hz)
 
