@@ -277,6 +277,7 @@ def test_two_queues_on_one_lcore(program, other_program, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_end_it_in_good_order(program, number):
+    program.prefix = ("env", "--default-signal=HUP")  # the tests themselves may run under nohup
     with program.start("reflect", "null:x", "-m", f"{ONE}.0") as running:
         running.sending()
         running.signal(number)

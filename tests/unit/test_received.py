@@ -258,7 +258,7 @@ def test_frames_of_others_and_damage_are_notes():
     assert verdict.valid
     assert verdict.notes == (
         "port 0: 1 frames arrived with a wrong checksum or length",
-        "port 0: 3 frames without a stamp arrived: not of this run",
+        "port 0: 3 frames without a stamp of this run arrived",
         "port 0: 2 frames with the stamp of no flow of this run arrived",
     )
 

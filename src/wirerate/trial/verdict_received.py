@@ -111,7 +111,7 @@ def port_notes(port: Port) -> Iterator[str]:
     if damaged > 0:
         yield f"{format_count(damaged)} frames arrived with a wrong checksum or length"
     if foreign > 0:
-        yield f"{format_count(foreign)} frames without a stamp arrived: not of this run"
+        yield f"{format_count(foreign)} frames without a stamp of this run arrived"
     if strange > 0:
         yield f"{format_count(strange)} frames with the stamp of no flow of this run arrived"
 
