@@ -249,6 +249,8 @@ keep_bad(const struct measure *measure, const struct rte_mbuf *mbuf, uint8_t wro
 	struct capture_note note = {.wrong = wrong};
 	struct stamp stamp;
 
+	if (measure->bad == NULL)
+		return;
 	note.stamped = find_stamp(mbuf, measure->magic, &stamp) &&
 		       measure->index_of[stamp.id] != MEASURE_UNKNOWN;
 	if (note.stamped) {

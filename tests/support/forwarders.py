@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from support.made_up import ENGINE, HZ, START, snapshot
+from support.made_up import ENGINE, HZ, START, snapshot, worker
 from support.made_up import port as made_port
 from wirerate.cli.main import parse
 from wirerate.plan.forward_lanes import mapped_lanes
@@ -68,14 +69,22 @@ def session_of(settings: ForwardSettings) -> ForwardSession:
 def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any) -> ForwardSnapshot:
     """A look at a forwarder so long after its start; ``device`` is that of port 0."""
     device = other.pop("device", {})
-    made = [made_port(name=f"p{at}", **(device if at == 0 else {})) for at in range(ports)]
+    drops = other.pop("socket_drops", {})
+    away = other.pop("away_max_cycles", {1: 0})
+    made = [
+        made_port(name=f"p{at}", socket_drops=drops.get(f"p{at}", 0), **(device if at == 0 else {}))
+        for at in range(ports)
+    ]
+    base = snapshot(*made, seconds=seconds)
+    workers = tuple(
+        worker(lcore, now_tsc=base.now_tsc, away_max_cycles=cycles)
+        for lcore, cycles in away.items()
+    )
     words: dict[str, Any] = {
-        "base": snapshot(*made, seconds=seconds),
+        "base": replace(base, workers=workers),
         "start_tsc": START,
         "lanes": lanes,
         "answers": {},
-        "away_max_cycles": {1: 0},
-        "socket_drops": {f"p{at}": 0 for at in range(ports)},
         "capture_missed": {},
     }
     return ForwardSnapshot(**words | other)

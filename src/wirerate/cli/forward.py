@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import EXIT_CODES_HELP
@@ -12,6 +11,7 @@ from wirerate.cli.forward_args import (
     MAPS_HELP,
     add_impairments,
     add_ports_and_run,
+    new_parser,
     request_of,
     settings_from_args,
 )
@@ -20,6 +20,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.forward_settings import Rewrite, Way
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Collection
 
     from wirerate.plan.forward_settings import ForwardSettings
@@ -53,16 +54,8 @@ def add_parser(
     subparsers: argparse._SubParsersAction[argparse.ArgumentParser],
 ) -> argparse.ArgumentParser:
     """Add the command and what it runs."""
-    parser = subparsers.add_parser(
-        "forward",
-        help="forward between pairs of ports",
-        usage="wirerate forward [EAL OPTIONS --] [OPTIONS] A B [C D ...]",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("locations", nargs="*", metavar="LOCATION", help="where the ports are")
-    frames = parser.add_argument_group("what happens to frames")
+    texts = ("A B [C D ...]", DESCRIPTION, EPILOG)
+    parser, frames = new_parser(subparsers, "forward", "forward between pairs of ports", texts)
     frames.add_argument(
         "--rewrite",
         choices=sorted(_REWRITES),

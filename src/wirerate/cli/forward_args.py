@@ -6,6 +6,7 @@ Text in, checked settings out; what a device can do is checked by the engine.
 
 from __future__ import annotations
 
+import argparse
 import ipaddress
 import re
 from collections import Counter
@@ -32,7 +33,6 @@ from wirerate.plan.location import parse_location
 from wirerate.units import format_duration_ns, parse_ratio, parse_small_time_ns
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Collection, Sequence
 
     from wirerate.plan.eal_args import EalRequest
@@ -97,6 +97,30 @@ def add_impairments(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="of drop, duplicate and reorder (default %(default)s)",
     )
+
+
+def new_parser(
+    subparsers: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    what: str,
+    texts: tuple[str, str, str],
+) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
+    """Begin a command: its parser, and its group of options about frames.
+
+    ``what`` it does in a word or two; ``texts``: how its locations are written, the description,
+    and what stands below the options.
+    """
+    locations, description, epilog = texts
+    parser = subparsers.add_parser(
+        name,
+        help=what,
+        usage=f"wirerate {name} [EAL OPTIONS --] [OPTIONS] {locations}",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("locations", nargs="*", metavar="LOCATION", help="where the ports are")
+    return parser, parser.add_argument_group("what happens to frames")
 
 
 def add_ports_and_run(parser: argparse.ArgumentParser) -> None:

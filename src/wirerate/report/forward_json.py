@@ -110,6 +110,6 @@ def _port(index: int, result: ForwardResult) -> dict[str, Any]:
         "mac": mac_of(session.settings, index, info) if hosts else info["mac"],
         "addresses": hosts,
         "answers": None if answers is None else asdict(answers),
-        "socket_drops": result.final.socket_drops[name],
+        "socket_drops": result.final.base.port(name).device.socket_drops,
         "device": device_document(result.final.base.port(name).device),
     }

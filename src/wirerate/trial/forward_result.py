@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.plan.program import port_name
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
-from wirerate.trial.verdict import Verdict
+from wirerate.trial.verdict import Verdict, lost_by_device
 from wirerate.units import format_count
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def judge_forward(
     for index in range(len(session.settings.locations)):
         name = port_name(index)
         device = final.base.port(name).device
-        reasons += [f"port {index}: {reason}" for reason in _port_reasons(device)]
+        reasons += [f"port {index}: {reason}" for reason in lost_by_device(device)]
         reasons += [f"port {index}: {reason}" for reason in _more_port_reasons(final, name)]
         notes += [f"port {index}: {note}" for note in _port_notes(device)]
         missed = final.capture_missed.get(name, 0)
@@ -159,9 +159,8 @@ def judge_forward(
                 "--capture-frames, or filter"
             )
     for worker in final.base.workers:
-        away = final.away_max_cycles[worker.lcore]
-        reasons += _worker_reasons(worker, away, final.tsc_hz)
-        notes += _worker_notes(worker, away, final.tsc_hz)
+        reasons += _worker_reasons(worker, final.tsc_hz)
+        notes += _worker_notes(worker, final.tsc_hz)
     return Verdict(tuple(reasons), tuple(notes))
 
 
@@ -185,20 +184,8 @@ def _way_notes(counts: LaneCounts) -> Iterator[str]:
         yield f"{format_count(counts.held)} frames were still delayed or held back at the end"
 
 
-def _port_reasons(device: Device) -> Iterator[str]:
-    if device.imissed > 0:
-        missed = format_count(device.imissed)
-        yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
-    if device.rx_nombuf > 0:
-        yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
-    if device.ierrors > 0:
-        yield f"{format_count(device.ierrors)} frames arrived damaged (ierr)"
-    if device.oerrors > 0:
-        yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
-
-
 def _more_port_reasons(final: ForwardSnapshot, name: str) -> Iterator[str]:
-    drops = final.socket_drops[name]
+    drops = final.base.port(name).device.socket_drops
     if drops > 0:
         yield f"the kernel dropped {format_count(drops)} frames at the port's socket"
     answers = final.answers.get(name)
@@ -214,7 +201,8 @@ def _port_notes(device: Device) -> Iterator[str]:
         yield "the link is down: no peer has come"
 
 
-def _worker_reasons(worker: Worker, away: int, hz: int) -> Iterator[str]:
+def _worker_reasons(worker: Worker, hz: int) -> Iterator[str]:
+    away = worker.away_max_cycles
     if away > AWAY_MAX_S * hz:
         yield (
             f"lcore {worker.lcore} was taken away for {1000 * away / hz:.1f} ms at a time: isolate "
@@ -222,9 +210,9 @@ def _worker_reasons(worker: Worker, away: int, hz: int) -> Iterator[str]:
         )
 
 
-def _worker_notes(worker: Worker, away: int, hz: int) -> Iterator[str]:
+def _worker_notes(worker: Worker, hz: int) -> Iterator[str]:
     longest = worker.stall_max_cycles / hz
-    if away <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
+    if worker.away_max_cycles <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
         yield (
             f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over 0.1 ms, "
             f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"

@@ -79,17 +79,13 @@ class ForwardSnapshot:
 
     ``base`` has the clock, ports and workers; ``start_tsc`` is the clock when the first worker
     began to poll; ``lanes`` are in the order of the settled lanes; ``answers`` by the engine's name
-    of the port; ``away_max_cycles`` is the longest time that the kernel took each lcore away,
-    ``socket_drops`` what it dropped before each port; ``capture_missed`` frames of each port that
-    found no room in its capture.
+    of the port; ``capture_missed`` frames of each port that found no room in its capture.
     """
 
     base: Snapshot
     start_tsc: int
     lanes: tuple[LaneCounts, ...]
     answers: dict[str, Answers]
-    away_max_cycles: dict[int, int]
-    socket_drops: dict[str, int]
     capture_missed: Mapping[str, int]
 
     @property
@@ -115,12 +111,6 @@ def take_forward(counters: Counters, lanes: Sequence[Lane]) -> ForwardSnapshot:
             for lane in lanes
         ),
         answers={block.labels["port"]: _answers(block) for block in counters.of_kind("reply")},
-        away_max_cycles={
-            block.labels["lcore"]: block["away_max_cycles"] for block in counters.of_kind("worker")
-        },
-        socket_drops={
-            block.labels["port"]: block["socket_drops"] for block in counters.of_kind("port")
-        },
         capture_missed=_missed(counters.of_kind("capture")),
     )
 

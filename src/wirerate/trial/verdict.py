@@ -197,27 +197,45 @@ def _cut_short(flow: FlowResult, ending: Ending) -> bool:
     return need_ns > ending.duration_ns
 
 
+def lost_by_device(device: Device) -> Iterator[str]:
+    """Frames that the device itself counts as dropped, damaged or not sent."""
+    yield from _missed_reasons(device)
+    yield from _damage_reasons(device)
+    yield from _unsent_reasons(device)
+
+
 def _rx_reasons(device: Device) -> Iterator[str]:
-    if device.imissed > 0:
-        missed = format_count(device.imissed)
-        yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
-    if device.rx_nombuf > 0:
-        yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
+    yield from _missed_reasons(device)
     if device.socket_drops > 0:
         yield (
             f"receiver dropped {format_count(device.socket_drops)} frames: the kernel's socket was "
             "full"
         )
+    yield from _damage_reasons(device)
+
+
+def _missed_reasons(device: Device) -> Iterator[str]:
+    if device.imissed > 0:
+        missed = format_count(device.imissed)
+        yield f"receiver dropped {missed} frames: no free Rx descriptor (RxMissed)"
+    if device.rx_nombuf > 0:
+        yield f"receiver dropped {format_count(device.rx_nombuf)} frames: no mbuf; raise -M"
+
+
+def _damage_reasons(device: Device) -> Iterator[str]:
     if device.ierrors > 0:
         yield f"{format_count(device.ierrors)} frames arrived damaged (ierr)"
 
 
 def _device_reasons(port: PortResult) -> Iterator[str]:
-    device = port.device
+    yield from _unsent_reasons(port.device)
+    if _counts_prove_something(port.device):
+        yield from _count_reasons(port)
+
+
+def _unsent_reasons(device: Device) -> Iterator[str]:
     if device.oerrors > 0:
         yield f"the device failed to send {format_count(device.oerrors)} frames (oerr)"
-    if _counts_prove_something(device):
-        yield from _count_reasons(port)
 
 
 def _link_reasons(link: Device) -> Iterator[str]:
