@@ -23,6 +23,7 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.engine_args import add_engine
 from wirerate.errors import PlanError
 from wirerate.plan.location import parse_location
 from wirerate.plan.perf_settings import DEFAULT_LOCATION, FLOWS_MAX, PerfSettings, Protocol
@@ -97,6 +98,7 @@ def add_parser(
     )
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_engine(output)
     add_trial(output)
     add_latency(output)
     add_show_plan(output)

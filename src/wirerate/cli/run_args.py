@@ -18,6 +18,7 @@ from wirerate.cli.common_args import (
     eal_request,
     run_settings,
 )
+from wirerate.cli.engine_args import add_engine
 from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_engine(output)
     add_trial(output)
     add_latency(output)
     add_show_plan(output)
