@@ -42,7 +42,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMES = (["run"], ["replay"], ["preview"])
+NAMES = (["run"], ["replay"], ["preview"], ["report"])
 """Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
@@ -113,7 +113,7 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview", "forward", "reflect"])
+@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview", "forward", "reflect", "report"])
 def test_every_option_is_described(command):
     """A page with options of another one's may name one spelling of each."""
     section = section_of(command, "Options")
