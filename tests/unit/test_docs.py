@@ -113,7 +113,10 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview", "forward", "reflect", "report"])
+WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report"]
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
 def test_every_option_is_described(command):
     """A page with options of another one's may name one spelling of each."""
     section = section_of(command, "Options")
