@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An account of a trial always adds up, whatever both ends have counted."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +16,9 @@ OWN = st.builds(OwnCounts, NUMBERS, NUMBERS, st.one_of(st.none(), NUMBERS))
 
 
 def looks(before, after, target):
-    return [
-        PeerLook("then", ((0, target, 1),), counts, resets=0, lcores=1)
-        for counts in (before, after)
-    ]
+    """Two looks at a peer that forwards to ``target``."""
+    first = PeerLook("then", ((0, target, 1),), before, resets=0, lcores=1)
+    return first, replace(first, counts=after)
 
 
 @given(before=COUNTS, after=COUNTS, own=OWN, target=st.sampled_from([None, 0]))
