@@ -40,8 +40,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     server: CountersServer
     timeout = CLIENT_S
-    server_version = "wirerate"
-    sys_version = ""
     error_content_type = "text/plain; charset=utf-8"
     error_message_format = "%(code)d %(message)s\n%(explain)s\n"
 
@@ -59,7 +57,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != PATH:
             self.send_error(404, explain=f"There is {PATH} only.")
             return None
-        body = json.dumps(self.server.document()).encode()
+        body = f"{json.dumps(self.server.document())}\n".encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -77,6 +75,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say what is allowed, with every answer."""
         self.send_header("Allow", _METHODS)
         super().end_headers()
+
+    def version_string(self) -> str:
+        """Name the program, and no version."""
+        return "wirerate"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Write no log."""
