@@ -117,8 +117,8 @@ def test_a_way_out_and_back():
             "arrive back here"
         ),
         (
-            "    not sent 30, between 90, dropped by its queues 110, by its forwarding 30, as it was "
-            "asked to 20, on the way back 10"
+            "    not sent 30, between 90, dropped by its queues 110, by its forwarding 30, as it "
+            "was asked to 20, on the way back 10"
         ),
     ]
     made = peer_document(result)

@@ -90,7 +90,7 @@ class CountersServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
-    request_queue_size = CLIENTS_MAX
+    request_queue_size = 128
 
     def __init__(self, address: PeerAddress) -> None:
         """Take the address, port 0 being a free one. Raises HostSetupError when it cannot."""
