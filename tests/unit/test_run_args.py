@@ -106,7 +106,7 @@ def test_mistakes_are_one_line_and_exit_code_2(capsys, plan_file, line, says):
 
 def test_show_plan_prints_what_runs_the_same(capsys, monkeypatch, plan_file):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(8))
-    words = f"-l 1-3 -n 4 -- {plan_file} -m 1.0 -b 64 --line-rate 10G --duration 2s"
+    words = f"-l 1-3 -n 4 -- {plan_file} -m 1.0 -b 64 --line-rate 10G --duration 2s --peer [::1]:80"
     assert main(["run", *words.split(), "--show-plan"]) == 0
     text = capsys.readouterr().out
     assert decode_plan(parse_document(text.encode())) == decode_plan(parse_document(PLAN.encode()))
