@@ -18,7 +18,9 @@
 
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
+#include "flowtable/flow_table.h"
 #include "worker/pacing.h"
+#include "worker/tx_ramp.h"
 #include "edit/tx_stamp.h"
 #include "edit/tx_walk.h"
 
@@ -51,6 +53,7 @@ struct tx_task {
 	alignas(COUNTERS_ALIGN) struct rte_mbuf *const *frames;
 	const uint64_t *octets_before;
 	const struct walk *walk; /* NULL: frames are sent as they are */
+	struct tx_ramp ramp;     /* of flows that the walk writes */
 	struct tx_stamp stamp;
 	bool stamped;
 	uint32_t ring_length;
@@ -95,6 +98,7 @@ struct rx_task {
 	const struct measure *measure; /* NULL: no stamps are looked for */
 	struct capture_sink *captures; /* but those of bad frames; NULL: none */
 	struct answer_queue *answers;  /* NULL: nobody asks for any */
+	struct flow_table *distinct;   /* NULL: 5-tuples are not counted */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;

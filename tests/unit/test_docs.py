@@ -11,7 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
+from support.forwarders import (
+    ANSWERED,
+    accounted_peer,
+    counts,
+    look,
+    result_of,
+    session_of,
+    settings_of,
+)
 from support.made_up import ENVIRONMENT
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
@@ -185,6 +193,7 @@ def tiny_result():
         total_received(final, flows),
         ENVIRONMENT,
         ({"path": "/captures/a.pcap", "frames": 1},),
+        accounted_peer(),
     )
 
 

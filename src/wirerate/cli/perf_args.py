@@ -24,6 +24,7 @@ from wirerate.cli.common_args import (
     whole,
 )
 from wirerate.cli.engine_args import add_engine
+from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 from wirerate.plan.location import parse_location
 from wirerate.plan.perf_settings import DEFAULT_LOCATION, FLOWS_MAX, PerfSettings, Protocol
@@ -69,6 +70,8 @@ examples:
   wirerate perf memif:/run/vpp/memif.sock -r 1Mpps --flows 1000 --count 1000000 --json
   wirerate perf ring:demo -r 1Mpps --duration 5 --measure
       loss, order, duplicates and latency of every frame
+  wirerate perf memif:/run/dut.sock -r 1Mpps --duration 5 --peer 127.0.0.1:8080
+      wirerate reflect --listen 8080 at the other end tells where frames were lost
 
 {EXIT_CODES_HELP.format(what="options")}"""
 
@@ -101,6 +104,7 @@ def add_parser(
     add_engine(output)
     add_trial(output)
     add_latency(output)
+    add_peer(output)
     add_show_plan(output)
     return parser
 

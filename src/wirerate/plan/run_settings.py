@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
+    from wirerate.plan.peer_address import PeerAddress
 
 CPU_SAVER_DEFAULT_NS = 1_000_000
 CPU_SAVER_MAX_NS = 5_000_000
@@ -37,7 +38,8 @@ class RunSettings:
     when nothing is due, 0 = never. ``settle_ns`` is how long frames may arrive after the last one
     was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
     for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``engine`` is how
-    frames are handed over: ENGINE_NORMAL or ENGINE_LOOP.
+    frames are handed over: ENGINE_NORMAL or ENGINE_LOOP. ``peer`` is the forwarder at the other end
+    that is asked for its counters.
     """
 
     eal: EalRequest
@@ -59,3 +61,4 @@ class RunSettings:
     histogram: Path | None = None
     floor_ns: float = 0.0
     engine: str = ENGINE_NORMAL
+    peer: PeerAddress | None = None
