@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from wirerate.engine.process import about_locked_memory
 from wirerate.errors import HostSetupError, PlanError
 from wirerate.host.ports import check_port
 from wirerate.plan.location import parse_location
@@ -104,3 +105,31 @@ def test_a_file_that_is_no_socket_stays(place):
     (place / "text.sock").write_text("mine")
     check(f"memif:{place}/text.sock")
     assert (place / "text.sock").read_text() == "mine"
+
+
+def test_a_closed_vfio_group_is_named(tmp_path):
+    device = tmp_path / "sys/bus/pci/devices/0000:03:00.0"
+    device.mkdir(parents=True)
+    (device / "driver").symlink_to("../../../../bus/pci/drivers/vfio-pci")
+    (device / "iommu_group").symlink_to("../../../../kernel/iommu_groups/7")
+    with pytest.raises(HostSetupError, match=r"^port east: .*/dev/vfio/7 is missing or closed"):
+        check("03:00.0", root=tmp_path)
+    (tmp_path / "dev/vfio").mkdir(parents=True)
+    (tmp_path / "dev/vfio/7").touch()
+    check("03:00.0", root=tmp_path)
+
+
+def test_a_device_of_the_kernel_is_left_to_dpdk(tmp_path):
+    device = tmp_path / "sys/bus/pci/devices/0000:03:00.0"
+    device.mkdir(parents=True)
+    (device / "driver").symlink_to("../../../../bus/pci/drivers/mlx5_core")
+    check("03:00.0", root=tmp_path)
+
+
+def test_memory_that_may_not_be_locked_is_told_from_other_refusals():
+    refusal = "0000:03:00.0 is no device that DPDK may use: is it bound to vfio-pci?"
+    said = "EAL: Cannot set up DMA remapping, error 12 (Cannot allocate memory)"
+    assert "ulimit -l unlimited" in about_locked_memory(refusal, said)
+    assert about_locked_memory(refusal, said).startswith("0000:03:00.0 cannot be used")
+    assert not about_locked_memory(refusal, "EAL: nothing to see")
+    assert not about_locked_memory("queues: 5 asked", said)

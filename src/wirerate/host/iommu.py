@@ -30,7 +30,7 @@ def probe_iommu(root: Path = ROOT, *, nics: list[Nic] | None = None) -> list[Fin
     findings = [_iommu(root, groups, nics), _driver(root, nics)]
     for nic in nics:
         if nic.driver == "vfio-pci":
-            findings += _bound(root, nic)
+            findings += probe_group(root, nic)
     return findings
 
 
@@ -89,8 +89,8 @@ def _driver(root: Path, nics: list[Nic]) -> Finding:
     )
 
 
-def _bound(root: Path, nic: Nic) -> list[Finding]:
-    """Check that DPDK can open the group of one NIC on vfio-pci."""
+def probe_group(root: Path, nic: Nic) -> list[Finding]:
+    """Return findings on whether DPDK can open the group of one NIC on vfio-pci."""
     device = root / "sys/bus/pci/devices" / nic.address
     group = link_name(device / "iommu_group")
     if group is None:
