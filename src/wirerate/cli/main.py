@@ -74,6 +74,11 @@ _COMMANDS = {
         "forward between pairs of ports, with a cost per frame and faults if asked",
         takes_eal=True,
     ),
+    "rss": _Command(
+        "wirerate.cli.rss",
+        "check how a device spreads flows over its Rx queues",
+        takes_eal=True,
+    ),
     "preview": _Command(
         "wirerate.cli.preview",
         "write the frames of a plan to a capture file, as they would be sent",
