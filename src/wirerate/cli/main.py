@@ -77,6 +77,7 @@ _COMMANDS = {
     "report": _Command(
         "wirerate.cli.report",
         "make a page or plots of a result's JSON document",
+    ),
     "rss": _Command(
         "wirerate.cli.rss",
         "check how a device spreads flows over its Rx queues",
