@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from wirerate.cli.common_args import EXIT_CODES_HELP
 from wirerate.cli.engine_session import open_engine, tell_ports
 from wirerate.cli.rss_args import RUN_DEFAULTS, add_flows, add_settings, settings_of
+from wirerate.cli.rss_sweep import run_sweep
+from wirerate.cli.rss_sweep_args import add_outputs, add_sweep, outputs_of, sweep_settings_of
 from wirerate.engine.eal import choose_memory
 from wirerate.errors import EngineRefusedError, ExitCode
 from wirerate.host.environment import environment
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
 TITLES = {SENDER: "the sender", RECEIVER: "the receiver"}
 
 DESCRIPTION = """\
-Check that a device spreads flows over its Rx queues as its key, fields and table (RETA) say: a
-frame of each flow is sent from one port, and the queue where it arrives at the other is compared
-with the Toeplitz hash's.
+Measure how a forwarder scales with queues, work per frame and frame size: a trial for each of them
+together, with a generator and a forwarder joined on this machine; tables as in the reference, the
+limit of each cell, a fit, charts.
+
+--check: check that a device spreads flows over its Rx queues as its key, fields and table (RETA)
+say: a frame of each flow is sent from one port, and the queue where it arrives at the other is
+compared with the Toeplitz hash's.
 """
 
 EPILOG = f"""\
@@ -45,13 +51,18 @@ spreads:
 queues are those in the table.
 
 examples:
+  wirerate rss
+      1, 2 and 4 queues, work of 100 to 400 cycles, 64 to 1,024 octets: some 7 minutes
+  wirerate rss -q 1,2 --sizes 64 --repeats 1 --report page.html
+  wirerate rss -q 1,2 --work 100,200 --work-unit ns --resume cells.jsonl
+      after Ctrl-C, the same command goes on where it was stopped
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4
       two ports of a NIC with a cable between: what it has
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4 --key symmetric --spread even --flows 10000
       another key, and 2,500 flows for each queue
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4 --fields ipv6-tcp --ipv6 --tcp --steer --json
 
-{EXIT_CODES_HELP.format(what="options")}  1 not all flows arrived as predicted
+{EXIT_CODES_HELP.format(what="options")}  1 a cell failed, or not all flows arrived as predicted
 """
 
 
@@ -61,8 +72,8 @@ def add_parser(
     """Add the command and what it runs."""
     parser = subparsers.add_parser(
         "rss",
-        help="check how a device spreads flows over queues",
-        usage="wirerate rss [EAL OPTIONS --] --check [OPTIONS] SENDER RECEIVER",
+        help="how forwarding scales with queues, work and frame size; how flows are spread",
+        usage="wirerate rss [EAL OPTIONS --] [OPTIONS] [--check SENDER RECEIVER]",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -71,20 +82,23 @@ def add_parser(
     parser.add_argument(
         "--check",
         action="store_true",
-        required=True,
-        help="compare the queue of each flow with the prediction",
+        help="no sweep: compare the queue of each flow with the prediction",
     )
+    add_sweep(parser.add_argument_group("the sweep"))
     add_settings(parser.add_argument_group("the receiver"))
     add_flows(parser.add_argument_group("flows"))
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_outputs(output)
     output.add_argument("-v", "--verbose", action="store_true", help="engine and ports in full")
     parser.set_defaults(run=run, **RUN_DEFAULTS)
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check and report; 1 when not all is as predicted. Raises WirerateError."""
+    """Sweep, or check; 1 when a cell failed or not all is as predicted. Raises WirerateError."""
+    if not args.check:
+        return run_sweep(sweep_settings_of(args), outputs_of(args))
     settings = settings_of(args)
     ports = [
         (TITLES[SENDER], settings.locations[SENDER], 1),

@@ -44,10 +44,10 @@ def add_settings(group: argparse._ArgumentGroup) -> None:
     add(
         "-q",
         "--queues",
-        type=whole("-q", 1, QUEUES_MAX),
-        required=True,
-        metavar="N",
-        help="Rx queues of the receiver",
+        type=parse_queues,
+        metavar="LIST",
+        help="numbers of queues that are swept (default 1,2,4); with --check one number, of the "
+        "receiver's Rx queues",
     )
     add(
         "--key",
@@ -76,9 +76,9 @@ def add_flows(group: argparse._ArgumentGroup) -> None:
     add(
         "--flows",
         type=whole("--flows", 1, FLOWS_MAX),
-        default=FLOWS_DEFAULT,
         metavar="N",
-        help=f"flows, a frame of each (default {FLOWS_DEFAULT})",
+        help="flows (default 1024); with --check, of which a frame each is sent "
+        f"(default {FLOWS_DEFAULT})",
     )
     add(
         "--spread",
@@ -128,6 +128,15 @@ def parse_key(text: str) -> bytes:
     return key
 
 
+def parse_queues(text: str) -> tuple[int, ...]:
+    """Read ``1,2,4``. Raises PlanError."""
+    read = whole("-q", 1, QUEUES_MAX)
+    queues = tuple(read(word) for word in text.split(","))
+    if len(set(queues)) < len(queues):
+        raise PlanError(f"-q {text!r}: a number is given twice; leave one out")
+    return queues
+
+
 def parse_fields(text: str) -> tuple[str, ...]:
     """Read ``ipv4,ipv4-udp``. Raises PlanError."""
     words = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
@@ -151,22 +160,29 @@ def settings_of(args: argparse.Namespace) -> RssSettings:
     eal, locations = request_of(args)
     if len(locations) != 2:
         raise PlanError(f"{len(locations)} locations: rss needs two, who sends and who receives")
-    beyond = [queue for queue in args.reta or () if queue >= args.queues]
+    queues = _one(args.queues)
+    beyond = [queue for queue in args.reta or () if queue >= queues]
     if beyond:
         raise PlanError(
-            f"--reta: there is no queue {beyond[0]}; with -q {args.queues} queues are "
-            f"0-{args.queues - 1}"
+            f"--reta: there is no queue {beyond[0]}; with -q {queues} queues are 0-{queues - 1}"
         )
     return RssSettings(
         **vars(run_settings(args, eal, len(locations))),
         locations=(locations[0], locations[1]),
-        queues=args.queues,
+        queues=queues,
         key=args.key,
         fields=args.fields,
         reta=args.reta,
-        flows=args.flows,
+        flows=args.flows or FLOWS_DEFAULT,
         kind=FlowKind(6 if args.ipv6 else 4, args.layer4),
         spread=args.spread,
         seed=args.seed,
         steer=args.steer,
     )
+
+
+def _one(queues: tuple[int, ...] | None) -> int:
+    """The number of Rx queues to check."""
+    if queues is None or len(queues) != 1:
+        raise PlanError("-q: --check needs one number of queues, those of the receiver: -q 4")
+    return queues[0]
