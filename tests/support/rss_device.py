@@ -51,7 +51,7 @@ class RssDevice:
         self.given: list[list[dict[str, Any]]] = []
         self.largest_batch = 0
         about = {"key": DEFAULT_KEY.hex(), "fields": list(FIELDS), "hash": "toeplitz"}
-        self.info = {
+        self.info: dict[str, Any] = {
             **SENDER,
             "name": "p1",
             "mac": "02:00:00:00:00:02",

@@ -6,8 +6,11 @@ Built as those of a plan are (`wirerate.plan.headers`, `wirerate.plan.layout`). 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from wirerate.plan.fields import Fixed
 from wirerate.plan.headers import decode_header
 from wirerate.plan.layout import lay_out
 from wirerate.plan.model import Payload
@@ -15,6 +18,9 @@ from wirerate.plan.reader import Reader
 from wirerate.plan.rss_hash import Layer4
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wirerate.plan.fields import Header
     from wirerate.plan.rss_hash import RssFlow
 
 _FRAME_OCTETS = {4: 60, 6: 74}
@@ -29,29 +35,40 @@ _PORTS_OCTETS = 4
 def flow_frame(flow: RssFlow, source_mac: bytes, destination_mac: str) -> bytes:
     """A frame of a flow, with valid checksums."""
     version = flow.source.version
-    headers = [
-        {"choice": "ethernet", "ethernet": {"dst": _value(destination_mac)}},
-        {"choice": f"ipv{version}", f"ipv{version}": _ip(flow)},
-    ]
-    if flow.layer4 is not Layer4.NONE:
-        kind = flow.layer4.value
-        ports = {"src_port": _value(flow.source_port), "dst_port": _value(flow.destination_port)}
-        headers.append({"choice": kind, kind: ports})
-    packet = [decode_header(Reader(header, "packet")) for header in headers]
+    ethernet, *others = _headers(version, flow.layer4, destination_mac)
+    values = {"src": int(flow.source), "dst": int(flow.destination)}
+    values |= {"src_port": flow.source_port, "dst_port": flow.destination_port}
+    packet = [ethernet, *(_with_values(header, values) for header in others)]
     layout = lay_out(packet, Payload("increment_byte"), [_FRAME_OCTETS[version]], source_mac)
     return layout.template
+
+
+@lru_cache(maxsize=8)
+def _headers(version: int, layer4: Layer4, destination_mac: str) -> tuple[Header, ...]:
+    """The headers of all frames of a kind; addresses of IP and ports are still to be filled in."""
+    name = "protocol" if version == 4 else "next_header"
+    ip = {} if layer4 is not Layer4.NONE else {name: _value(_EXPERIMENTAL)}
+    ethernet = {"dst": _value(destination_mac), "src": {"choice": "auto"}}
+    headers = [
+        {"choice": "ethernet", "ethernet": ethernet},
+        {"choice": f"ipv{version}", f"ipv{version}": ip},
+    ]
+    if layer4 is not Layer4.NONE:
+        headers.append({"choice": layer4.value, layer4.value: {}})
+    return tuple(decode_header(Reader(header, "packet")) for header in headers)
 
 
 def _value(value: int | str) -> dict[str, Any]:
     return {"choice": "value", "value": value}
 
 
-def _ip(flow: RssFlow) -> dict[str, Any]:
-    fields = {"src": _value(str(flow.source)), "dst": _value(str(flow.destination))}
-    if flow.layer4 is Layer4.NONE:
-        name = "protocol" if flow.source.version == 4 else "next_header"
-        fields[name] = _value(_EXPERIMENTAL)
-    return fields
+def _with_values(header: Header, values: Mapping[str, int]) -> Header:
+    """The header with these values in the fields of these names, where it has them."""
+    fields = (
+        replace(part, content=Fixed(values[part.name])) if part.name in values else part
+        for part in header.fields
+    )
+    return replace(header, fields=tuple(fields))
 
 
 def flow_key(flow: RssFlow) -> bytes:
