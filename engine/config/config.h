@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "config/config_limits.h"
+#include "config/rss_config.h"
 #include "config/stream_config.h"
 #include "protocol/host_address.h"
 
@@ -29,6 +30,7 @@ struct port_config {
 	uint32_t mbufs;                      /* receive mbufs, 0 only without receive queues */
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
+	struct rss_config rss;
 };
 
 struct ports_config {
@@ -119,7 +121,9 @@ struct preview_config {
 /* What ports.exchange asks for. */
 struct exchange_config {
 	char port[CONFIG_NAME_SIZE]; /* not resolved */
-	uint32_t queue;              /* Tx, 0…1023 */
+	char receive
+		[CONFIG_NAME_SIZE]; /* the port that receives, not resolved: port, or another one */
+	uint32_t queue;             /* Tx, 0…1023 */
 	struct exchange_frame {
 		uint8_t *octets;
 		uint32_t n_octets; /* without FCS */
@@ -149,6 +153,8 @@ int config_decode_preview(const struct json_t *params, struct program_config *pr
 			  struct preview_config *out, struct error *err);
 int config_decode_exchange(const struct json_t *params, struct exchange_config *out,
 			   struct error *err);
+int config_decode_hash(const struct json_t *params, struct hash_config *out, struct error *err);
+int config_decode_steer(const struct json_t *params, struct steer_config *out, struct error *err);
 int config_decode_start(const struct json_t *params, struct start_config *out, struct error *err);
 
 /* For the methods whose params are {}. */
@@ -162,5 +168,7 @@ void config_free_ports(struct ports_config *config);
 void config_free_program(struct program_config *config);
 void config_free_preview(struct preview_config *config);
 void config_free_exchange(struct exchange_config *config);
+void config_free_hash(struct hash_config *config);
+void config_free_steer(struct steer_config *config);
 
 #endif

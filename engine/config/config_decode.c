@@ -17,8 +17,17 @@ static void
 decode_port(const struct cursor *at, struct port_config *port)
 {
 	static const char *const keys[] = {
-		"name",           "location", "rx_queues",      "tx_queues",   "rx_descriptors",
-		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", NULL,
+		"name",
+		"location",
+		"rx_queues",
+		"tx_queues",
+		"rx_descriptors",
+		"tx_descriptors",
+		"mbufs",
+		"frame_size_max",
+		"promiscuous",
+		"rss",
+		NULL,
 	};
 
 	cursor_closed_object(at, keys);
@@ -32,6 +41,7 @@ decode_port(const struct cursor *at, struct port_config *port)
 	cursor_get_uint32(at, "frame_size_max", CONFIG_FRAME_SIZE_MIN, CONFIG_FRAME_SIZE_MAX,
 			  &port->frame_size_max);
 	cursor_get_bool(at, "promiscuous", &port->promiscuous);
+	config_decode_rss(at, port->rx_queues, &port->rss);
 }
 
 int

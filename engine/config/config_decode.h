@@ -21,6 +21,9 @@ void config_decode_task(const struct cursor *at, struct task_config *task);
 /* "format" of the object at: "pcap" or "pcapng". */
 void config_decode_format(const struct cursor *at, bool *pcapng);
 
+/* "rss" of a port, which may lack it; its Rx queues are known. */
+void config_decode_rss(const struct cursor *port, uint32_t rx_queues, struct rss_config *rss);
+
 /* "captures" of the params, which may lack them. */
 void config_decode_captures(const struct cursor *root, struct program_config *out);
 void config_free_captures(struct program_config *config);

@@ -43,7 +43,7 @@ int
 config_decode_exchange(const json_t *params, struct exchange_config *out, struct error *err)
 {
 	static const char *const keys[] = {
-		"port", "queue", "frames", "filter", "answers", "timeout_ns", NULL,
+		"port", "queue", "receive", "frames", "filter", "answers", "timeout_ns", NULL,
 	};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
@@ -51,6 +51,9 @@ config_decode_exchange(const json_t *params, struct exchange_config *out, struct
 	memset(out, 0, sizeof(*out));
 	cursor_closed_object(&root, keys);
 	cursor_get_text(&root, "port", out->port, sizeof(out->port));
+	memcpy(out->receive, out->port, sizeof(out->receive));
+	if (cursor_has(&root, "receive"))
+		cursor_get_text(&root, "receive", out->receive, sizeof(out->receive));
 	cursor_get_uint32(&root, "queue", 0, CONFIG_QUEUES_MAX - 1, &out->queue);
 	decode_frames(&root, out);
 	decode_filter(&root, &out->filter);

@@ -45,6 +45,10 @@ enum config_limit {
 	CONFIG_ADDRESSES_MAX = 1024,   /* of a reply task */
 	CONFIG_EXCHANGE_FRAMES_MAX = 1024,
 	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */
+	CONFIG_RSS_KEY_OCTETS_MAX = 256,
+	CONFIG_RETA_MAX = 2048,         /* entries */
+	CONFIG_HASH_INPUTS_MAX = 65536, /* of rss.hash */
+	CONFIG_RULES_MAX = 1024,        /* of ports.steer */
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
 #define CONFIG_EVERY_MAX (UINT64_C(1) << 32)

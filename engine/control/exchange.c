@@ -18,16 +18,18 @@ enum { EXCHANGE_BURST = 32, FRAME_OCTETS_MIN = CONFIG_TEMPLATE_OCTETS_MIN };
 /* One call of the method. */
 struct call {
 	const struct exchange_config *config;
-	const struct port *port;
+	const struct port *port, *receiver; /* the same, or another one */
 	struct exchange *exchange;
 	struct frame_filter *filter;
-	json_t *received; /* array of hex strings */
+	json_t *received; /* array of hex strings; and of each its Rx queue and the device's hash or null */
+	json_t *queues, *hashes;
 	uint32_t sent;
 	uint64_t deadline; /* [cycles] */
 };
 
 static int
-check_port(const struct exchange_config *config, const struct port *port, struct error *err)
+check_ports(const struct exchange_config *config, const struct port *port,
+	    const struct port *receiver, struct error *err)
 {
 	char path[32];
 
@@ -35,11 +37,11 @@ check_port(const struct exchange_config *config, const struct port *port, struct
 		return error_set(err, -EINVAL, "queue",
 				 "queue %u: port %s was opened with %u Tx queues", config->queue,
 				 config->port, port->config.tx_queues);
-	if (port->config.rx_queues == 0)
-		return error_set(err, -EINVAL, "port",
+	if (receiver->config.rx_queues == 0)
+		return error_set(err, -EINVAL, receiver == port ? "port" : "receive",
 				 "port %s was opened without Rx queues, so nothing can come back; "
 				 "open it with one",
-				 config->port);
+				 config->receive);
 	for (uint32_t i = 0; i < config->n_frames; i++) {
 		uint32_t frame_size = config->frames[i].n_octets + FCS_OCTETS;
 
@@ -107,32 +109,43 @@ send_some(struct call *call)
 	}
 }
 
-static void
+static bool
 keep_hex(struct call *call, const uint8_t *octets, uint32_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	char *text = malloc(2 * (size_t)n + 1);
 
 	if (text == NULL)
-		return;
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		text[2 * i] = digits[octets[i] >> 4];
 		text[2 * i + 1] = digits[octets[i] & 15];
 	}
 	json_array_append_new(call->received, json_stringn(text, 2 * (size_t)n));
 	free(text);
+	return true;
+}
+
+/* Where a frame that was kept came in. */
+static void
+keep_place(struct call *call, const struct rte_mbuf *mbuf, uint16_t queue)
+{
+	bool hashed = (mbuf->ol_flags & RTE_MBUF_F_RX_RSS_HASH) != 0;
+
+	json_array_append_new(call->queues, json_integer(queue));
+	json_array_append_new(call->hashes, hashed ? json_integer(mbuf->hash.rss) : json_null());
 }
 
 static void
-keep_match(struct call *call, const struct rte_mbuf *mbuf)
+keep_match(struct call *call, const struct rte_mbuf *mbuf, uint16_t queue)
 {
 	uint32_t octets = rte_pktmbuf_pkt_len(mbuf);
 	uint8_t *copy = malloc(octets + 1);
 	const uint8_t *frame = copy != NULL ? rte_pktmbuf_read(mbuf, 0, octets, copy) : NULL;
 
 	if (frame != NULL && json_array_size(call->received) < call->config->answers &&
-	    frame_filter_matches(call->filter, frame, octets))
-		keep_hex(call, frame, octets);
+	    frame_filter_matches(call->filter, frame, octets) && keep_hex(call, frame, octets))
+		keep_place(call, mbuf, queue);
 	free(copy);
 }
 
@@ -141,11 +154,11 @@ receive_some(struct call *call)
 {
 	struct rte_mbuf *mbufs[EXCHANGE_BURST];
 
-	for (uint16_t q = 0; q < call->port->rx_queues; q++) {
-		uint16_t n = rte_eth_rx_burst(call->port->port_id, q, mbufs, EXCHANGE_BURST);
+	for (uint16_t q = 0; q < call->receiver->rx_queues; q++) {
+		uint16_t n = rte_eth_rx_burst(call->receiver->port_id, q, mbufs, EXCHANGE_BURST);
 
 		for (uint16_t i = 0; i < n; i++)
-			keep_match(call, mbufs[i]);
+			keep_match(call, mbufs[i], q);
 		rte_pktmbuf_free_bulk(mbufs, n);
 	}
 }
@@ -154,6 +167,8 @@ static json_t *
 exchange(struct call *call)
 {
 	call->received = json_array();
+	call->queues = json_array();
+	call->hashes = json_array();
 	call->deadline = rte_rdtsc() + cycles_of_ns(call->config->timeout_ns, rte_get_tsc_hz());
 	do {
 		send_some(call);
@@ -161,7 +176,8 @@ exchange(struct call *call)
 		rte_pause();
 	} while (json_array_size(call->received) < call->config->answers &&
 		 rte_rdtsc() < call->deadline);
-	return json_pack("{s:o, s:i}", "frames", call->received, "sent", (int)call->sent);
+	return json_pack("{s:o, s:o, s:o, s:i}", "frames", call->received, "queues", call->queues,
+			 "hashes", call->hashes, "sent", (int)call->sent);
 }
 
 static json_t *
@@ -169,6 +185,7 @@ exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t 
 		 const struct exchange_config *config, struct error *err)
 {
 	int p = program_find_port(ports, port_count, config->port);
+	int receiver = program_find_port(ports, port_count, config->receive);
 	struct call call = {.config = config};
 	json_t *result = NULL;
 
@@ -176,9 +193,15 @@ exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t 
 		error_set(err, -EINVAL, "port", "no open port is called \"%s\"", config->port);
 		return NULL;
 	}
+	if (receiver < 0) {
+		error_set(err, -EINVAL, "receive", "no open port is called \"%s\"",
+			  config->receive);
+		return NULL;
+	}
 	call.port = &ports[p];
+	call.receiver = &ports[receiver];
 	call.exchange = &exchanges[p];
-	if (check_port(config, call.port, err) != 0)
+	if (check_ports(config, call.port, call.receiver, err) != 0)
 		return NULL;
 	if (frame_filter_create(&call.filter, config->filter, err) != 0) {
 		error_set(err, err->code, "filter", "%s", err->text);

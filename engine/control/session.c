@@ -11,6 +11,8 @@
 #include <rte_version.h>
 
 #include "config/config.h"
+#include "control/rss_hash.h"
+#include "control/steer.h"
 #include "program/capture_build.h"
 #include "program/program_preview.h"
 
@@ -57,7 +59,7 @@ describe_port(const struct port *port)
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
 	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}",
 		"firmware", firmware, "rx_clock",
 		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
 		"location", port->config.location, "port_id", (int)port->port_id, "device", device,
@@ -69,7 +71,8 @@ describe_port(const struct port *port)
 		(int)port->config.rx_queues, "tx_queues", (int)port->config.tx_queues,
 		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
 		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
-		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu);
+		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu, "rss",
+		rss_describe(port));
 }
 
 static void
@@ -153,6 +156,19 @@ ports_exchange(struct session *session, const json_t *params, struct error *err)
 	}
 	return exchange_frames(session->exchanges, session->ports, session->port_count, params,
 			       err);
+}
+
+static json_t *
+ports_steer(struct session *session, const json_t *params, struct error *err)
+{
+	return steer_ports(session->ports, session->port_count, params, err);
+}
+
+static json_t *
+hash_inputs(struct session *session, const json_t *params, struct error *err)
+{
+	(void)session;
+	return rss_hash(params, err);
 }
 
 static int
@@ -299,6 +315,7 @@ static const struct method {
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
 	{"engine.info", engine_info},         {"ports.open", ports_open},
+	{"ports.steer", ports_steer},         {"rss.hash", hash_inputs},
 	{"ports.exchange", ports_exchange},   {"program.load", program_load},
 	{"program.preview", preview},         {"traffic.start", traffic_start},
 	{"traffic.stop", traffic_stop},       {"program.unload", program_unload},

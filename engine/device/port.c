@@ -9,6 +9,8 @@
 
 #include <rte_cycles.h>
 
+#include "device/port_steer.h"
+
 #define DRAIN_BURST 64
 #define DRAIN_LIMIT 100000u /* bursts: a peer that never stops sending must not hold us */
 #define MBPS 1000000ULL
@@ -18,6 +20,7 @@ port_close(struct port *port)
 {
 	if (!port->opened)
 		return;
+	port_steer_end(port);
 	if (port->restore_promiscuous)
 		rte_eth_promiscuous_disable(port->port_id);
 	if (port->started)

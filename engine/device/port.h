@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <rte_ethdev.h>
+#include <rte_flow.h>
 #include <rte_mempool.h>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "counters/counters.h"
 #include "device/location.h"
 #include "device/port_clock.h"
+#include "device/port_rss.h"
 #include "device/socket_drops.h"
 
 #define PORT_DESCRIPTORS_DEFAULT 1024u
@@ -43,6 +45,9 @@ struct port {
 	struct rte_eth_stats last; /* device counters when last asked */
 	struct socket_drops drops; /* of the kernel, at the sockets of its interfaces' drivers */
 	struct port_clock clock;   /* the device's own, for the time of arrival */
+	struct port_rss rss;       /* as read back from the device */
+	struct rte_flow **rules;   /* of port_steer(), those that the driver took */
+	uint32_t rule_count;
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */

@@ -77,17 +77,6 @@ settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const
 	return 0;
 }
 
-static void
-configure_rss(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
-{
-	uint64_t wanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
-
-	if ((info->flow_type_rss_offloads & wanted) == 0)
-		return;
-	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-	conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & wanted;
-}
-
 /* An interface of the kernel belongs to somebody else; its settings stay as they are. */
 static bool
 is_kernels_own(const struct location *location)
@@ -191,10 +180,10 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 	  struct error *err)
 {
 	struct rte_eth_conf conf = {.rxmode = {.mq_mode = RTE_ETH_MQ_RX_NONE}};
-	int code;
+	int code = port_rss_configure(port, info, &conf, path, err);
 
-	if (port->config.rx_queues > 1)
-		configure_rss(&conf, info);
+	if (code != 0)
+		return code;
 	if (port->config.rx_queues > 0 && port_clock_find(&port->clock, port->port_id, info))
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
@@ -281,6 +270,8 @@ check_and_start(struct port *port, const char *path, struct error *err)
 		code = settle_descriptors(port, &info, path, err);
 	if (code == 0)
 		code = configure(port, &info, path, err);
+	if (code == 0)
+		code = port_rss_start(port, &info, path, err);
 	if (code == 0)
 		code = set_promiscuous(port, path, err);
 	return code;

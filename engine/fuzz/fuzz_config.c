@@ -164,6 +164,30 @@ try_exchange(const json_t *params)
 	config_free_exchange(&config);
 }
 
+static void
+try_hash(const json_t *params)
+{
+	struct hash_config config;
+	struct error err = {0};
+
+	must_agree(config_decode_hash(params, &config, &err), &err);
+	for (uint32_t i = 0; i < config.n_inputs; i++)
+		must(config.inputs[i].n_octets + 4 <= config.key_octets);
+	config_free_hash(&config);
+}
+
+static void
+try_steer(const json_t *params)
+{
+	struct steer_config config;
+	struct error err = {0};
+
+	must_agree(config_decode_steer(params, &config, &err), &err);
+	for (uint32_t i = 0; i < config.n_rules; i++)
+		must(config.rules[i].queue < CONFIG_QUEUES_MAX);
+	config_free_steer(&config);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -177,6 +201,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_program(params);
 	try_preview(params);
 	try_exchange(params);
+	try_hash(params);
+	try_steer(params);
 	must_agree(config_decode_start(params, &start, &err), &err);
 	json_decref(params);
 	return 0;

@@ -141,7 +141,7 @@ put(json_t *json, const char *path, json_t *value)
 }
 
 /* Decode and free; a refusal must leave nothing behind. */
-static int
+static inline int
 decode_program(const json_t *params, struct error *err)
 {
 	struct program_config config;

@@ -24,7 +24,7 @@ enum { RING = 64, MBUFS = 255 };
 	"0001000200"
 
 static struct rte_mempool *pool;
-static struct port ports[2]; /* the second one lacks queues */
+static struct port ports[3]; /* the second one lacks Rx queues, the third one Tx queues */
 static struct exchange exchanges[2];
 
 static int
@@ -57,6 +57,9 @@ group_up(void **state)
 	ports[1] = ports[0];
 	snprintf(ports[1].config.name, sizeof(ports[1].config.name), "p1");
 	ports[1].config.rx_queues = 0;
+	ports[2] = ports[0];
+	snprintf(ports[2].config.name, sizeof(ports[2].config.name), "p2");
+	ports[2].config.tx_queues = 0;
 	return rte_eth_dev_start((uint16_t)id);
 }
 
@@ -106,6 +109,8 @@ what_matches_comes_back(void **state)
 		assert_memory_equal(hex, ARP, strlen(ARP));
 		assert_int_equal(strspn(hex + strlen(ARP), "0"), 120 - strlen(ARP));
 		assert_int_equal(json_integer_value(json_object_get(result, "sent")), 3);
+		assert_int_equal(json_array_size(json_object_get(result, "queues")), 1);
+		assert_true(json_is_null(json_array_get(json_object_get(result, "hashes"), 0)));
 		json_decref(result);
 	}
 }
@@ -173,6 +178,12 @@ what_cannot_be_done_is_refused(void **state)
 		{"{\"port\": \"p1\", \"queue\": 0, \"frames\": [], \"filter\": \"\","
 		 " \"answers\": 1, \"timeout_ns\": 1}",
 		 "port", "without Rx queues"},
+		{"{\"port\": \"p0\", \"receive\": \"p1\", \"queue\": 0, \"frames\": [],"
+		 " \"filter\": \"\", \"answers\": 1, \"timeout_ns\": 1}",
+		 "receive", "port p1 was opened without Rx queues"},
+		{"{\"port\": \"p0\", \"receive\": \"p9\", \"queue\": 0, \"frames\": [],"
+		 " \"filter\": \"\", \"answers\": 1, \"timeout_ns\": 1}",
+		 "receive", "no open port is called \"p9\""},
 		{"{\"port\": \"p0\", \"queue\": 0, \"frames\": [], \"filter\": \"arp or\","
 		 " \"answers\": 1, \"timeout_ns\": 1}",
 		 "filter", "arp or"},
@@ -200,6 +211,21 @@ what_cannot_be_done_is_refused(void **state)
 	assert_non_null(strstr(err.text, "129 octets"));
 }
 
+/* Sent by a port that does not receive, received by another one. */
+static void
+another_port_receives(void **state)
+{
+	json_t *params = json_pack("{s:s, s:s, s:i, s:[s], s:s, s:i, s:I}", "port", "p0", "receive",
+				   "p2", "queue", 0, "frames", UDP, "filter", "", "answers", 1,
+				   "timeout_ns", (json_int_t)1000000000);
+	json_t *result = exchange_frames(exchanges, ports, 3, params, NULL);
+
+	(void)state;
+	assert_int_equal(frames_in(result), 1);
+	json_decref(result);
+	json_decref(params);
+}
+
 static int
 nothing_is_used_up(void **state)
 {
@@ -215,6 +241,7 @@ main(void)
 		cmocka_unit_test_teardown(no_filter_takes_everything, nothing_is_used_up),
 		cmocka_unit_test_teardown(time_ends_it, nothing_is_used_up),
 		cmocka_unit_test_teardown(many_frames_are_sent_in_order, nothing_is_used_up),
+		cmocka_unit_test_teardown(another_port_receives, nothing_is_used_up),
 		cmocka_unit_test_teardown(what_cannot_be_done_is_refused, nothing_is_used_up),
 	};
 

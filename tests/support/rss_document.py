@@ -41,7 +41,14 @@ def rss_document(**other: Any) -> dict[str, Any]:
         },
         "cells": cells,
         "fits": [
-            {"queues": n, "a_cycles": 80.0, "b": 1.01, "residual": 0.01, "points": 4}
+            {
+                "queues": n,
+                "a_cycles": 80.0,
+                "b": 1.01,
+                "residual": 0.01,
+                "points": 4,
+                "shared_cores": n > 1,
+            }
             for n in QUEUES
         ],
     }

@@ -78,6 +78,11 @@ _COMMANDS = {
         "wirerate.cli.report",
         "make a page or plots of a result's JSON document",
     ),
+    "rss": _Command(
+        "wirerate.cli.rss",
+        "check how a device spreads flows over its Rx queues",
+        takes_eal=True,
+    ),
     "preview": _Command(
         "wirerate.cli.preview",
         "write the frames of a plan to a capture file, as they would be sent",

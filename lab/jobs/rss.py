@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RSS of igb: 10,000 flows over four queues as predicted, other keys, tables, fields; rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.machine import Machine, Nic
+
+if TYPE_CHECKING:
+    from lab.guest.guest import Guest
+
+MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), timeout_s=900)
+
+_QUEUES = 4
+_RUN_S = 300
+"""Python makes 10,000 frames slowly here."""
+_OTHER_KEY = "00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210a5a5c3c30f0f7e81"
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What is asked, and the greatest load of a queue over the mean that the flows then have."""
+
+    what: str
+    arguments: tuple[str, ...]
+    flows: int = 512
+    max_over_mean: float | None = None
+
+
+_CASES = (
+    _Case("flows by chance", ()),
+    _Case("another key, even", ("--key", _OTHER_KEY, "--spread", "even"), max_over_mean=1.0),
+    _Case(
+        "symmetric key, half of the flows on queue 0",
+        ("--key", "symmetric", "--spread", "skewed:0.5"),
+        max_over_mean=2.0,
+    ),
+    _Case("another table", ("--reta", "3,3,2,1")),
+    _Case("IPv6 and TCP", ("--ipv6", "--tcp", "--spread", "even"), max_over_mean=1.0),
+    _Case("addresses alone", ("--fields", "ipv4", "--spread", "even"), max_over_mean=1.0),
+    _Case("packets without ports", ("--l3",)),
+    _Case("nothing of these is hashed", ("--fields", "ipv6"), 64, 4.0),
+    _Case("as the device is, 10,000 flows", ("--spread", "even"), 10_000, 1.0),
+)
+
+
+def run(guest: Guest) -> None:
+    """Every case is a run of its own, and so finds the device as its driver sets it up."""
+    left, right = guest.vfio()
+    _check_steering(guest, (left, right))
+    for case in _CASES:
+        _check_case(guest, (left, right), case)
+
+
+def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
+    checks = guest.checks
+    asked = ("--flows", str(case.flows), *case.arguments, "--json")
+    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), *asked, timeout=_RUN_S)
+    if not checks.that(ran.code in {0, 1}, f"{case.what}: it ran", "" if ran.code < 2 else ran):
+        return
+    result = ran.document
+    checks.that(result["passed"], f"{case.what}: queues as predicted", result["verdict"])
+    hashes = result["hashes"]
+    checks.equal(f"{case.what}: hashes that differ from the prediction", hashes["differing"], 0)
+    if "ipv6" not in case.arguments:
+        checks.equal(f"{case.what}: hashes given", hashes["given"], case.flows)
+    if case.max_over_mean is not None:
+        index = result["imbalance"]["observed"]["max_over_mean"]
+        checks.between(f"{case.what}: max/mean", index, case.max_over_mean, case.max_over_mean)
+
+
+def _check_steering(guest: Guest, ports: tuple[str, str]) -> None:
+    """The emulated device takes rules and does nothing, which must be found out."""
+    checks = guest.checks
+    asked = ("--flows", "16", "--steer", "--json")
+    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), *asked)
+    outcomes = [one["outcome"] for one in ran.document["steering"]]
+    checks.equal("rules that the driver accepts and ignores", outcomes, ["ignored"] * _QUEUES)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sweep of `wirerate rss`: measure every cell, show it as it is done, report all of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from wirerate.cli.engine_session import stopping, warn, warn_of_shared
+from wirerate.cli.report import write_report
+from wirerate.errors import ExitCode, HostSetupError
+from wirerate.host.environment import environment
+from wirerate.methods.rss_figures import CellFigures, fits, with_speed_ups
+from wirerate.methods.rss_resume import append, begin, read_done
+from wirerate.methods.rss_settings import placement_document
+from wirerate.methods.rss_sweep import Sweep, cells_of, places
+from wirerate.report.rss_csv import csv_text
+from wirerate.report.rss_sweep_text import progress, tables
+from wirerate.trial.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wirerate.methods.rss_figures import Cell
+    from wirerate.methods.rss_settings import SweepSettings
+
+SCHEMA = "wirerate-rss/1"
+_OVERHEAD_S = 0.4
+"""Of a trial beside its time, to begin with: loading, the lead, unloading."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go besides standard output; None: nowhere."""
+
+    json: bool
+    csv: Path | None
+    resume: Path | None
+    report: Path | None
+    plots: Path | None
+
+
+class _Stopper:
+    """Ctrl-C, as something to ask."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def stop(self) -> None:
+        """Ask for an early, orderly end."""
+        self.stopped = True
+
+
+def run_sweep(settings: SweepSettings, outputs: Outputs) -> int:
+    """Sweep and report; 0 when all cells were measured, 1 when one failed, 130 after Ctrl-C.
+
+    Raises WirerateError for what keeps the sweep from starting.
+    """
+    started = datetime.now(timezone.utc)
+    cells = cells_of(settings)
+    done = _begun(settings, outputs)
+    left = [cell for cell in cells if cell not in done]
+    warn_of_shared(settings.lcores)
+    if not outputs.json:
+        print(_setup(settings, cells, done), flush=True)
+    stopper = _Stopper()
+    with stopping(stopper), Sweep(settings, lambda: stopper.stopped) as sweep:
+        _measure(sweep, outputs, left, done)
+        about = sweep.about
+    document = _document(settings, cells, done, environment(about.get("dpdk", ""), started))
+    _write(document, outputs)
+    if stopper.stopped:
+        return ExitCode.INTERRUPTED
+    failed = any(not one.ok for one in done.values())
+    return ExitCode.CRITERION_FAILED if failed else ExitCode.PASS
+
+
+def _begun(settings: SweepSettings, outputs: Outputs) -> dict[Cell, CellFigures]:
+    if outputs.resume is None:
+        return {}
+    done = read_done(outputs.resume, settings.document())
+    begin(outputs.resume, settings.document(), done)
+    return done
+
+
+def _setup(settings: SweepSettings, cells: list[Cell], done: dict[Cell, CellFigures]) -> str:
+    lines = []
+    for queues in settings.queues:
+        where = places(queues, settings.lcores)
+        lcores = ",".join(map(str, where.forwarder))
+        shared = "; they share CPUs, so this says nothing about scaling" if where.shared else ""
+        lines.append(
+            f"{queues} queue{'s' if queues > 1 else ''}: forwarder on lcore {lcores}, generator "
+            f"on lcore {where.generator}{shared}"
+        )
+    lines.append(
+        f"Link: {settings.link.value}; the generator sends each flow on the queue that its hash "
+        "selects, for the link has no RSS"
+    )
+    trials = (len(cells) - len(done)) * settings.repeats
+    seconds = trials * (settings.trial_s + _OVERHEAD_S)
+    kept = f", {len(done)} done before" if done else ""
+    lines.append(
+        f"{len(cells)} cells{kept}: {trials} trials of {settings.trial_s:g} s, some "
+        f"{_time(seconds)}"
+    )
+    return "\n".join(lines)
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _measure(
+    sweep: Sweep,
+    outputs: Outputs,
+    left: list[Cell],
+    done: dict[Cell, CellFigures],
+) -> None:
+    """Measure what is left; ``done`` grows."""
+    began = time.monotonic()
+    for number, figures in enumerate(sweep.run(left), start=1):
+        done[figures.cell] = figures
+        if outputs.resume is not None:
+            append(outputs.resume, figures)
+        if not outputs.json:
+            each = (time.monotonic() - began) / number
+            text = _time(each * (len(left) - number))
+            place = len(done)
+            total = len(left) + len(done) - number
+            print(progress(figures.document(), place, total, text), flush=True)
+
+
+def _document(
+    settings: SweepSettings,
+    cells: list[Cell],
+    done: dict[Cell, CellFigures],
+    facts: dict[str, Any],
+) -> dict[str, Any]:
+    figures = with_speed_ups([done[cell] for cell in cells if cell in done])
+    verdict = _verdict(cells, figures)
+    return {
+        "schema": SCHEMA,
+        "verdict": {
+            "valid": verdict.valid,
+            "reasons": list(verdict.reasons),
+            "notes": list(verdict.notes),
+        },
+        "environment": facts,
+        "settings": settings.document(),
+        "rss": placement_document(settings),
+        "cells": [one.document() for one in figures],
+        "fits": [asdict(fit) for fit in fits(figures)],
+    }
+
+
+def _verdict(cells: list[Cell], figures: list[CellFigures]) -> Verdict:
+    reasons = [
+        f"{one.cell.queues} queues, work {one.cell.work or 'none'}, {one.cell.size} octets: "
+        f"{one.reason}"
+        for one in figures
+        if not one.ok
+    ]
+    if len(figures) < len(cells):
+        reasons.append(f"stopped after {len(figures)} of {len(cells)} cells")
+    shared = sorted({one.cell.queues for one in figures if one.shared_cores})
+    notes = [
+        f"with {queues} queues lcores shared CPUs: those cells say nothing about scaling"
+        for queues in shared
+    ]
+    return Verdict(tuple(reasons), tuple(notes))
+
+
+def _write(document: dict[str, Any], outputs: Outputs) -> None:
+    if outputs.json:
+        print(json.dumps(document, indent=2), flush=True)
+    else:
+        print()
+        print(tables(document))
+        verdict = document["verdict"]
+        print(f"Verdict: {'valid' if verdict['valid'] else 'invalid'}")
+        for reason in verdict["reasons"]:
+            print(f"  - {reason}")
+        for note in verdict["notes"]:
+            print(f"  note: {note}")
+    if outputs.csv is not None:
+        try:
+            outputs.csv.write_text(csv_text(document), encoding="utf-8", newline="")
+        except OSError as error:
+            raise HostSetupError(f"--csv {outputs.csv}: {error.strerror}") from error
+    if document["cells"]:
+        write_report(document, outputs.report, outputs.plots)
+    elif outputs.report is not None or outputs.plots is not None:
+        warn("no cell was measured, so there is no report")

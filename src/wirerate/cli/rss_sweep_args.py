@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of a sweep of `wirerate rss`. Text in, checked settings out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.cli.common_args import eal_request, run_settings, whole
+from wirerate.cli.rss_sweep import Outputs
+from wirerate.errors import PlanError
+from wirerate.methods.rss_settings import Link, SweepSettings, WorkUnit
+from wirerate.plan.forward_settings import WORK_MAX_CYCLES
+from wirerate.plan.rss_flows import FlowKind
+from wirerate.plan.rss_hash import DEFAULT_KEY
+from wirerate.units import (
+    FRAME_SIZE_MAX,
+    FRAME_SIZE_MIN,
+    FRAME_SIZE_ORDINARY,
+    parse_duration_ns,
+    parse_line_rate,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+QUEUES = (1, 2, 4)
+WORKS = (100.0, 200.0, 300.0, 400.0)
+SIZES = (64, 128, 256, 512, 1024)
+FLOWS = 1024
+SWEEP_FLOWS_MAX = 65_536
+"""A field of a stream has so many values at most (docs/design/0002-engine-interface.md)."""
+_LINE_BPS = 10**10
+_REPEATS_MAX = 1000
+_NS_PER_S = 1_000_000_000
+_CELLS_MAX = 10_000
+
+
+def add_sweep(group: argparse._ArgumentGroup) -> None:
+    """What is swept, and how."""
+    add = group.add_argument
+    add(
+        "--work",
+        type=_works,
+        default=WORKS,
+        metavar="LIST",
+        help="work per frame (default 100,200,300,400)",
+    )
+    add(
+        "--work-unit",
+        choices=[unit.value for unit in WorkUnit],
+        default=WorkUnit.CYCLES.value,
+        help="cycles of the TSC, ns, or iterations of the reference's loop, 7.07 cycles each "
+        "(default cycles)",
+    )
+    add(
+        "--sizes",
+        type=_sizes,
+        default=SIZES,
+        metavar="LIST",
+        help="frame sizes with FCS (default 64,128,256,512,1024)",
+    )
+    add("--no-baseline", action="store_true", help="leave out the row without work")
+    add(
+        "--trial-time",
+        type=_trial_time,
+        default="1",
+        metavar="TIME",
+        help="of each trial (default 1s)",
+    )
+    add(
+        "--repeats",
+        type=whole("--repeats", 1, _REPEATS_MAX),
+        default=3,
+        metavar="N",
+        help="trials of each cell (default %(default)s)",
+    )
+    add(
+        "--line-rate",
+        type=_line_rate,
+        default=_LINE_BPS,
+        metavar="BPS",
+        dest="sweep_line_bps",
+        help="load offered: this line filled; none is as fast as it goes (default 10G)",
+    )
+    add(
+        "--link",
+        choices=[link.value for link in Link],
+        default=Link.MEMIF.value,
+        help="what joins generator and forwarder (default memif)",
+    )
+
+
+def add_outputs(group: argparse._ArgumentGroup) -> None:
+    """Files beside what is printed."""
+    add = group.add_argument
+    add("--csv", type=Path, metavar="FILE", help="write a row for each trial")
+    add("--report", type=Path, metavar="FILE", help="write a page (HTML) with tables and charts")
+    add("--plots", type=Path, metavar="DIR", help="write the charts as PNG and SVG files")
+    add(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="keep cells there as they are done, and go on where a sweep before was stopped",
+    )
+
+
+def _list(text: str, option: str, read: Callable[[str], Any]) -> tuple[Any, ...]:
+    """Values between commas, each once, in order."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise PlanError(f"{option} {text!r}: give values with commas between, 1,2,4 say")
+    values = [read(word) for word in words]
+    if len(set(values)) < len(values):
+        raise PlanError(f"{option} {text!r}: a value is given twice; leave one out")
+    return tuple(values)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    found = _list(text, "--sizes", whole("--sizes", FRAME_SIZE_MIN, FRAME_SIZE_MAX))
+    beyond = [size for size in found if size > FRAME_SIZE_ORDINARY]
+    if beyond:
+        raise PlanError(
+            f"--sizes: {beyond[0]} octets are above the MTU of the link, which takes frames of "
+            f"{FRAME_SIZE_ORDINARY}; give {FRAME_SIZE_MIN} to {FRAME_SIZE_ORDINARY}"
+        )
+    return found
+
+
+def _works(text: str) -> tuple[float, ...]:
+    return _list(text, "--work", _work)
+
+
+def _work(text: str) -> float:
+    if re.fullmatch(r"\d+(\.\d+)?", text) is None or not 0 < float(text) <= WORK_MAX_CYCLES:
+        raise PlanError(
+            f"--work {text!r}: give numbers above 0, up to {WORK_MAX_CYCLES:,}; the baseline "
+            "without work is measured anyway"
+        )
+    return float(text)
+
+
+def _trial_time(text: str) -> float:
+    return parse_duration_ns(text, "--trial-time") / _NS_PER_S
+
+
+def _line_rate(text: str) -> int | None:
+    return None if text == "none" else parse_line_rate(text)
+
+
+def outputs_of(args: argparse.Namespace) -> Outputs:
+    """Where results go."""
+    return Outputs(args.json, args.csv, args.resume, args.report, args.plots)
+
+
+def sweep_settings_of(args: argparse.Namespace) -> SweepSettings:
+    """Check what the parser read. Raises PlanError."""
+    if args.locations:
+        raise PlanError(
+            f"{args.locations[0]}: a sweep joins a generator and a forwarder on this machine and "
+            "takes no locations; --check takes two"
+        )
+    queues = args.queues or QUEUES
+    flows = args.flows or FLOWS
+    if flows > SWEEP_FLOWS_MAX:
+        raise PlanError(f"--flows {flows:,}: a sweep sends {SWEEP_FLOWS_MAX:,} at most")
+    if flows < max(queues):
+        raise PlanError(
+            f"--flows {flows}: fewer than {max(queues)} queues; each needs one at least"
+        )
+    asked = {
+        "--steer": args.steer,
+        "--fields": args.fields,
+        "--reta": args.reta,
+    }
+    for option, value in asked.items():
+        if value:
+            raise PlanError(f"{option}: belongs to --check; a sweep has no device to set")
+    common = vars(run_settings(args, eal_request(args), 0)) | {"line_rate_bps": args.sweep_line_bps}
+    settings = SweepSettings(
+        **common,
+        queues=queues,
+        works=args.work,
+        work_unit=WorkUnit(args.work_unit),
+        sizes=args.sizes,
+        baseline=not args.no_baseline,
+        repeats=args.repeats,
+        trial_s=args.trial_time,
+        link=Link(args.link),
+        key=args.key or DEFAULT_KEY,
+        flows=flows,
+        kind=FlowKind(6 if args.ipv6 else 4, args.layer4),
+        spread=args.spread,
+        seed=args.seed,
+    )
+    cells = len(queues) * (len(args.work) + 1) * len(args.sizes)
+    if cells > _CELLS_MAX:
+        raise PlanError(f"{cells:,} cells: a sweep has {_CELLS_MAX:,} at most; give fewer values")
+    return settings
