@@ -74,7 +74,7 @@ def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
 def _check_steering(guest: Guest, ports: tuple[str, str]) -> None:
     """The emulated device takes rules and does nothing, which must be found out."""
     checks = guest.checks
-    asked = ("--flows", "16", "--steer", "--json")
-    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), *asked)
-    outcomes = [one["outcome"] for one in ran.document["steering"]]
-    checks.equal("rules that the driver accepts and ignores", outcomes, ["ignored"] * _QUEUES)
+    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), "--steer", timeout=_RUN_S)
+    print(ran)
+    ignored = ran.out.count("accepted but IGNORED")
+    checks.equal("rules that the driver accepts and ignores", ignored, _QUEUES)
