@@ -93,7 +93,7 @@ def test_a_device_without_rss():
     ("device", "outcome", "words"),
     [
         (RssDevice(), Outcome.STEERS, "queue 3: steers"),
-        (RssDevice(steers=False), Outcome.IGNORED, "accepted but IGNORED: the driver accepted it"),
+        (RssDevice(steers=False), Outcome.IGNORED, "accepted but IGNORED: frames land on queue 0"),
         (RssDevice(refuses="no such rule"), Outcome.REFUSED, "refused: no such rule"),
     ],
 )
