@@ -50,9 +50,9 @@ _CASES = (
 def run(guest: Guest) -> None:
     """Every case is a run of its own, and so finds the device as its driver sets it up."""
     left, right = guest.vfio()
-    _check_steering(guest, (left, right))
     for case in _CASES:
         _check_case(guest, (left, right), case)
+    _check_steering(guest, (left, right))
 
 
 def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
