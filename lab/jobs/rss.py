@@ -30,28 +30,29 @@ class _Case:
 
 
 _CASES = (
-    _Case("flows by chance", ()),
-    _Case("another key, even", ("--key", _OTHER_KEY, "--spread", "even"), max_over_mean=1.0),
+    _Case("10,000 flows, even", ("--spread", "even"), 10_000, 1.0),
     _Case(
         "symmetric key, half of the flows on queue 0",
         ("--key", "symmetric", "--spread", "skewed:0.5"),
         max_over_mean=2.0,
     ),
-    _Case("another table", ("--reta", "3,3,2,1")),
-    _Case("IPv6 and TCP", ("--ipv6", "--tcp", "--spread", "even"), max_over_mean=1.0),
+    _Case("another key and table", ("--key", _OTHER_KEY, "--reta", "3,3,2,1")),
+    _Case(
+        "another key, IPv6 and TCP, even",
+        ("--key", _OTHER_KEY, "--ipv6", "--tcp", "--spread", "even"),
+        max_over_mean=1.0,
+    ),
     _Case("addresses alone", ("--fields", "ipv4", "--spread", "even"), max_over_mean=1.0),
-    _Case("packets without ports", ("--l3",)),
     _Case("nothing of these is hashed", ("--fields", "ipv6"), 64, 4.0),
-    _Case("as the device is, 10,000 flows", ("--spread", "even"), 10_000, 1.0),
 )
 
 
 def run(guest: Guest) -> None:
     """Every case is a run of its own, and so finds the device as its driver sets it up."""
     left, right = guest.vfio()
-    _check_steering(guest, (left, right))
     for case in _CASES:
         _check_case(guest, (left, right), case)
+    _check_steering(guest, (left, right))
 
 
 def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
@@ -74,7 +75,9 @@ def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
 def _check_steering(guest: Guest, ports: tuple[str, str]) -> None:
     """The emulated device takes rules and does nothing, which must be found out."""
     checks = guest.checks
-    asked = ("--flows", "16", "--steer", "--json")
-    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), *asked)
-    outcomes = [one["outcome"] for one in ran.document["steering"]]
-    checks.equal("rules that the driver accepts and ignores", outcomes, ["ignored"] * _QUEUES)
+    ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), "--steer", timeout=_RUN_S)
+    print(ran)
+    checks.contains("as the device is", ran.out, "Verdict: all 512 flows as predicted")
+    checks.contains("as the device is", ran.out, "for 512 of 512 flows")
+    ignored = ran.out.count("accepted but IGNORED")
+    checks.equal("rules that the driver accepts and ignores", ignored, _QUEUES)

@@ -21,16 +21,19 @@ from support.forwarders import (
     settings_of,
 )
 from support.made_up import ENVIRONMENT
+from support.rss_device import SENDER, RssDevice
 from wirerate.cli import perf_args
 from wirerate.cli.main import build_parser, parse
+from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import forward_json, perf_json, replay_view, run_json
+from wirerate.report import forward_json, perf_json, replay_view, rss_json, run_json
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
+from wirerate.trial.rss_check import check_rss
 from wirerate.trial.session import Session
 from wirerate.trial.snapshot import (
     Device,
@@ -50,7 +53,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMES = (["run"], ["replay"], ["preview"], ["report"])
+NAMES = (["run"], ["replay"], ["preview"], ["report"], ["rss"])
 """Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
@@ -121,7 +124,7 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report"]
+WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss"]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)
@@ -205,8 +208,17 @@ def tiny_forwarder():
     return replace(result, captured={"/x.pcap": 5})
 
 
+def tiny_check():
+    """A device that does something else than it says."""
+    settings = rss_settings_of(parse(["rss", "--check", "null:a", "null:b", "-q4", "--steer"]))
+    device = RssDevice((1, 0), said_reta=(0, 1))
+    return check_rss(device, settings, {"version": "0", "dpdk": "DPDK"}, [SENDER, device.info])
+
+
 def tiny_document(command):
     """What the command prints of it with --json."""
+    if command == "rss":
+        return rss_json.document(tiny_check(), ENVIRONMENT)
     if command == "forward":
         return forward_json.document(tiny_forwarder(), ENVIRONMENT)
     result = tiny_result()
@@ -241,10 +253,17 @@ SCHEMAS = {
     "run": run_json.SCHEMA,
     "replay": replay_view.SCHEMA,
     "forward": forward_json.SCHEMA,
+    "rss": rss_json.SCHEMA,
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("environment", "ports[].device"),
+    "rss": (
+        "environment",
+        "receiver.rss",
+        *(f"imbalance.{which}" for which in ("predicted", "observed")),
+        *(f"steering[].{which}" for which in ("rule", "before", "after")),
+    ),
 }
 """Objects that a page describes as one."""
 

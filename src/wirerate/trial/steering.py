@@ -118,7 +118,7 @@ def _judged(rule: Rule, before: Counter[int], after: Counter[int]) -> tuple[Outc
         return Outcome.UNDECIDED, "its frames do not arrive; is the link up?"
     if set(after) != {rule.queue}:
         queues = ", ".join(str(queue) for queue in sorted(after))
-        return Outcome.IGNORED, f"the driver accepted it, and frames land on queue {queues}"
+        return Outcome.IGNORED, f"frames land on queue {queues}"
     if set(before) == {rule.queue}:
         return Outcome.UNDECIDED, "its frames land on that queue without it, too"
     return Outcome.STEERS, ""
