@@ -226,6 +226,7 @@ class _Run:
             self.settings.period_ns / _NS_PER_S,
             self.settings.settle_ns,
             measured=bool(expected) and all(flow.measured for flow in expected),
+            live_latencies=self.settings.live_latencies,
         )
 
     def _warm_up(self, engine: Engine, program: dict[str, Any], session: Session) -> None:

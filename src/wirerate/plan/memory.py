@@ -78,17 +78,18 @@ def _ring_frames(stream: Mapping[str, Any], least: int, written: int) -> int:
     """
     lengths = max(len(stream["lengths"]), 1)
     period = math.lcm(lengths, *(_count(field) for field in stream["fields"]))
-    if period > _READY_PERIOD_MAX:
+    if period > _READY_PERIOD_MAX or "ramp" in stream:
         return max(_WALK_FRAMES, written) + lengths
     return -(-least // period) * period
 
 
 def _count(field: Mapping[str, Any]) -> int:
     """Frames after which a FIELD starts again."""
+    every: int = field.get("every", 1)
     if "values" in field:
-        return len(field["values"])
+        return every * len(field["values"])
     count: int = field["random"]["count"] if "random" in field else field["count"]
-    return count
+    return every * count
 
 
 def _trace_octets(scan: Mapping[str, Any], least: int) -> int:

@@ -37,7 +37,8 @@ class Trial:
 
     ``duration_ns`` None = until all frames are sent or `stop` is called. ``settle_ns`` is how long
     what is under way may take to arrive; ``measured`` says that all that is to come back is found
-    again, so that foreign frames need not be waited for. After `watch` has ended, ``final`` holds
+    again, so that foreign frames need not be waited for; ``live_latencies`` that the snapshots of
+    every period have the histograms of latencies. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
     did, ``death`` None or how the engine died on the way, ``unloaded`` its reply to
@@ -50,6 +51,7 @@ class Trial:
     period_s: float
     settle_ns: int = SETTLE_DEFAULT_NS
     measured: bool = False
+    live_latencies: bool = False
     final: Snapshot | None = None
     began: Snapshot | None = None
     sent: Snapshot | None = None
@@ -86,7 +88,7 @@ class Trial:
             self._check_alive()
             if time.monotonic() - shown >= self.period_s:
                 shown += self.period_s
-                yield take(self.counters)
+                yield take(self.counters, latencies=self.live_latencies)
         self.sent = take(self.counters)
         self.engine.call("traffic.stop")
 

@@ -155,7 +155,10 @@ def _load_reasons(flow: FlowResult) -> Iterator[str]:
         return
     if _too_few_to_tell(flow):
         return
-    error = flow.offered_fps / intended - 1
+    if flow.plan.ramped:  # its queues wait for their first flows
+        error = flow.tx_frames / max(1, flow.frames_due) - 1
+    else:
+        error = flow.offered_fps / intended - 1
     if abs(error) > LOAD_TOLERANCE:
         how = (
             f"{100 * error:+.3g} % off"
