@@ -4,6 +4,7 @@
     WirerateError            1
     ├── PlanError            2  the plan or the command line is wrong
     ├── HostSetupError       3  the host is not ready: hugepages, driver, permission
+    │   └── PeerError        3  who is to count at the other end does not answer
     └── EngineError          4
         ├── EngineStartError    3  the engine did not come up: nearly always the host
         ├── EngineDiedError     4  the engine was up and is gone
@@ -49,6 +50,10 @@ class HostSetupError(WirerateError):
     """The host lacks something: hugepages, a driver binding, a permission, the engine's binary."""
 
     exit_code = ExitCode.HOST_SETUP
+
+
+class PeerError(HostSetupError):
+    """The peer of --peer does not answer, or with something else than its counters."""
 
 
 class EngineError(WirerateError):
