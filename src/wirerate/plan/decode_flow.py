@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One element of OTG's ``flows`` to a Flow; when it is sent is `wirerate.plan.decode_schedule`'s.
 
-What a flow has besides OTG is `wirerate.plan.decode_extension`'s. Called by `wirerate.plan.decode`; pure, files are not opened.
+What a flow has besides OTG is `wirerate.plan.decode_extension`'s. Called by `wirerate.plan.decode`;
+pure, files are not opened.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """BiTester's configuration files as they are: a key, blanks, its value, on each line.
 
-``#`` starts a comment, also behind a value. A key with ``_`` before it is switched off, which is how
-BiTester's own files keep addresses of other machines. What a value means is
+``#`` starts a comment, also behind a value. A key with ``_`` before it is switched off, which is
+how BiTester's own files keep addresses of other machines. What a value means is
 `wirerate.plan.flows_settings`'s. Called by the command; opens the file that it is given.
 """
 
@@ -93,7 +93,10 @@ def _read_file(path: Path) -> bytes:
 
 
 def read_conf(octets: bytes, name: str) -> Conf:
-    """Read a file's octets; comments may be in any encoding. Raises PlanError with ``name:LINE``."""
+    """Read a file's octets; comments may be in any encoding.
+
+    Raises PlanError with ``name:LINE`` before it.
+    """
     for mark, encoding in _OTHER_TEXTS.items():
         if octets.startswith(mark):
             raise PlanError(f"{name}: it is text in {encoding}; save it as UTF-8")

@@ -293,8 +293,9 @@ def make_program(
 
     A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
     fewer, each queue sends its share of every flow, except of those that have an order to keep: a
-    trace, and bursts. A ramp is shared out always: each queue has flows of its own there. Where any flow is measured, every Rx queue measures: it counts what is not
-    its own as foreign or strange. Answers for devices leave by the first Tx queue of their port.
+    trace, and bursts. A ramp is shared out always: each queue has flows of its own there. Where any
+    flow is measured, every Rx queue measures: it counts what is not its own as foreign or strange.
+    Answers for devices leave by the first Tx queue of their port.
     Raises PlanError when there are too many measured flows.
     """
     stamps = first_stamps(flows, queues_of(plan, lcore_map, flows))
