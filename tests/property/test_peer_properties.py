@@ -23,7 +23,8 @@ def looks(before, after, target):
 
 @given(before=COUNTS, after=COUNTS, own=OWN, target=st.sampled_from([None, 0]))
 def test_parts_add_up_to_what_is_missing(before, after, own, target):
-    result = peer_result("here:1", *looks(before, after, target), own)
+    first, last = looks(before, after, target)
+    result = peer_result("here:1", first, last, own)
     found = result.account
     if found is None:
         assert "backwards" in str(result.gap)
@@ -56,7 +57,8 @@ def test_each_loss_is_found_where_it_was(start, fate):
     grown = {name: fate[name] for name in fate if name in PeerCounts.__dataclass_fields__}
     grown |= {"received": received, "returned": returned}
     after = PeerCounts(**{name: value + grown.get(name, 0) for name, value in vars(start).items()})
-    found = peer_result("here:1", *looks(start, after, 0), own).account
+    first, last = looks(start, after, 0)
+    found = peer_result("here:1", first, last, own).account
     assert found is not None
     assert found.notes == ()
     assert found.lost.unsent == fate["unsent"]

@@ -250,7 +250,7 @@ def _trial_settings(args: argparse.Namespace) -> dict[str, Any]:
     """What `add_trial` and `add_latency` read, where the command has them."""
     found = {
         name: getattr(args, name)
-        for name in ("settle_ns", "warm_up_ns", "histogram")
+        for name in ("settle_ns", "warm_up_ns", "histogram", "peer")
         if name in args
     }
     if getattr(args, "floor", None) is not None:
@@ -311,7 +311,7 @@ def _trial_words(args: argparse.Namespace) -> list[str]:
         words += ["--warm-up", f"{args.warm_up_ns / 1000:.17g}us"]
     if args.settle_ns != SETTLE_DEFAULT_NS:
         words += ["--settle", f"{args.settle_ns / 1000:.17g}us"]
-    for name in ("histogram", "floor"):  # not of every command
+    for name in ("histogram", "floor", "peer"):  # not of every command
         if getattr(args, name, None) is not None:
             words += [f"--{name}", str(getattr(args, name))]
     return words

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,8 @@ from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
 from wirerate.trial.cpu import cpu_use
 from wirerate.trial.neighbors import resolve_neighbors
+from wirerate.trial.peer import own_counts
+from wirerate.trial.peer_client import PeerWatch, ask
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
 from wirerate.trial.trial import Trial, warm_up
@@ -83,6 +85,8 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     drafts = run.drafts()
     need = memory_octets(plan, settings, run.lcore_map, drafts)
     memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    if settings.peer is not None:
+        ask(settings.peer)
     if not settings.json:
         setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts))
         print(view.setup(setup), flush=True)
@@ -194,9 +198,12 @@ class _Run:
         if self.settings.warm_up_ns:
             self._warm_up(engine, program, session)
         trial = self._trial(engine, program, session, self.settings.duration_ns)
-        with stopping(trial):
+        watch = None
+        if self.settings.peer is not None:
+            watch = PeerWatch(self.settings.peer, self.settings.settle_ns)
+        with stopping(trial), watch or nullcontext():
             self._watch(trial, session)
-        return self._report(trial, session)
+        return self._report(trial, session, watch)
 
     def _check_measured(self, session: Session) -> None:
         """Refuse options about latencies where there are none."""
@@ -285,9 +292,9 @@ class _Run:
             if trial.final is not None and before is None:
                 screen.show(self.view.tick(session, trial.final, None, 0))
 
-    def _report(self, trial: Trial, session: Session) -> int:
+    def _report(self, trial: Trial, session: Session, watch: PeerWatch | None) -> int:
         facts = environment(session.about["dpdk"], self.started)
-        result = _result(trial, session, facts)
+        result = _result(trial, session, facts, watch)
         if self.settings.json:
             print(json.dumps(self.view.document(result), indent=2), flush=True)
         else:
@@ -297,19 +304,23 @@ class _Run:
         return ending_code(trial.death, trial.unwritten)
 
 
-def _result(trial: Trial, session: Session, facts: Mapping[str, Any]) -> RunResult:
-    """What the trial came to; ``facts`` are those of its environment."""
+def _result(
+    trial: Trial, session: Session, facts: Mapping[str, Any], watch: PeerWatch | None
+) -> RunResult:
+    """What the trial came to; ``facts`` are those of its environment, ``watch`` of its peer."""
     final = trial.final
     assert final is not None
     floor_ns = session.settings.floor_ns
     flows = flow_results(final, session.flows, floor_ns)
     ports = port_results(final, session.ports, session.flows)
     ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
-    verdict = judge(final, flows, ports, ending, session.notes)
+    peer = None if watch is None else watch.result(own_counts(ports))
+    notes = (*session.notes, *(() if peer is None else peer.notes))
+    verdict = judge(final, flows, ports, ending, notes)
     cpu = cpu_use(trial.began, trial.sent)
     captures = tuple(trial.unloaded.get("captures", ()))
     total = total_received(final, flows, floor_ns)
-    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures)
+    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures, peer)
 
 
 def _write_histograms(path: Path, result: RunResult, started: datetime) -> None:

@@ -18,6 +18,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.forward_program import default_mbufs
 from wirerate.plan.forward_settings import (
     DELAY_MAX_NS,
+    DISTINCT_DEFAULT,
     SEED_MAX,
     WORK_MAX_CYCLES,
     WORK_MAX_NS,
@@ -30,6 +31,7 @@ from wirerate.plan.forward_settings import (
     Work,
 )
 from wirerate.plan.location import parse_location
+from wirerate.plan.peer_address import parse_listen
 from wirerate.units import format_duration_ns, parse_ratio, parse_small_time_ns
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ QUEUES_MAX = 1024
 ADDRESSES_MAX = 1024
 CAPTURE_FRAMES_DEFAULT = 1_000_000
 CAPTURE_FRAMES_MAX = 1 << 24
+DISTINCT_MAX = 1 << 24
 """Limits of the engine (docs/design/0002-engine-interface.md and 0005-measurement.md)."""
 
 MAPS_HELP = """\
@@ -164,7 +167,26 @@ def add_ports_and_run(parser: argparse.ArgumentParser) -> None:
         help="frames that a capture holds at most, all of them in memory (default "
         f"{CAPTURE_FRAMES_DEFAULT})",
     )
-    add_run(parser.add_argument_group("run and output"))
+    output = parser.add_argument_group("run and output")
+    output.add_argument(
+        "--count-flows",
+        nargs="?",
+        type=_distinct_max,
+        const=DISTINCT_DEFAULT,
+        default=0,
+        metavar="MAX",
+        dest="distinct_max",
+        help="count the distinct 5-tuples that each queue receives, up to so many "
+        f"({DISTINCT_DEFAULT:,} without MAX)",
+    )
+    output.add_argument(
+        "--listen",
+        type=parse_listen,
+        metavar="[HOST:]PORT",
+        help="serve the counters as JSON, http://HOST:PORT/counters, for --peer of the sender "
+        "(HOST 127.0.0.1 unless given; PORT 0 is a free one)",
+    )
+    add_run(output)
 
 
 def parse_work(text: str) -> Work:
@@ -179,6 +201,15 @@ def parse_work(text: str) -> Work:
     if digits.startswith("-") or len(digits) > 12 or int(digits) > WORK_MAX_CYCLES:
         raise PlanError(f"--work {text!r}: not between 0 and {WORK_MAX_CYCLES:,} cycles")
     return Work(cycles=int(digits))
+
+
+def _distinct_max(text: str) -> int:
+    if not text.strip().isdigit():
+        raise PlanError(
+            f"--count-flows {text!r}: not a number; write --count-flows=100000, or put "
+            "--count-flows last"
+        )
+    return whole("--count-flows", 1, DISTINCT_MAX)(text)
 
 
 def _ratio(name: str) -> Callable[[str], float]:
@@ -233,6 +264,8 @@ def settings_from_args(
         addresses=_addresses(args.addresses, {way.source for way in ways}, len(locations)),
         captures=_captures(args, {way.source for way in ways}, len(locations)),
         mbufs_given=mbufs_given,
+        distinct_max=args.distinct_max,
+        listen=args.listen,
     )
 
 

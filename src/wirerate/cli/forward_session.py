@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from wirerate.cli.counters_server import PATH, CountersServer
 from wirerate.cli.engine_session import (
     ending_code,
     idle_lcores,
@@ -37,7 +40,7 @@ from wirerate.trial.forward_result import ForwardSession, forward_result
 from wirerate.trial.forward_trial import ForwardTrial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wirerate.engine.process import Engine
     from wirerate.plan.forward_settings import ForwardSettings
@@ -51,6 +54,23 @@ def execute_forward(settings: ForwardSettings) -> int:
     Raises PlanError, HostSetupError and EngineError for what keeps it from starting.
     """
     _check_files(settings)
+    with _listening(settings) as server:
+        return _execute(settings, server)
+
+
+@contextmanager
+def _listening(settings: ForwardSettings) -> Iterator[CountersServer | None]:
+    """Have the address of --listen, and say which it is; it is taken before anything starts."""
+    if settings.listen is None:
+        yield None
+        return
+    with CountersServer(settings.listen) as server:
+        text = f"Counters: http://{server.address}{PATH}"
+        print(text, file=sys.stderr if settings.json else sys.stdout, flush=True)
+        yield server
+
+
+def _execute(settings: ForwardSettings, server: CountersServer | None) -> int:
     lanes = _lanes(settings)
     lcores = lcores_of(lanes)
     need = forward_memory_octets(settings, lanes)
@@ -62,7 +82,7 @@ def execute_forward(settings: ForwardSettings) -> int:
         for index, location in enumerate(settings.locations)
     ]
     with open_engine(settings, ports, lcores, memory) as engine:
-        return _forward(engine, settings, lanes)
+        return _forward(engine, settings, lanes, server)
 
 
 def _title(index: int) -> str:
@@ -92,7 +112,12 @@ def _lanes(settings: ForwardSettings) -> tuple[Lane, ...]:
     return lanes
 
 
-def _forward(engine: Engine, settings: ForwardSettings, lanes: tuple[Lane, ...]) -> int:
+def _forward(
+    engine: Engine,
+    settings: ForwardSettings,
+    lanes: tuple[Lane, ...],
+    server: CountersServer | None,
+) -> int:
     started = datetime.now(timezone.utc)
     about = engine.call("engine.info")
     try:
@@ -107,9 +132,24 @@ def _forward(engine: Engine, settings: ForwardSettings, lanes: tuple[Lane, ...])
     counters = engine.load(forward_program(settings, lanes, opened, tsc_hz))
     period_s = settings.period_ns / _NS_PER_S
     trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s)
-    with stopping(trial):
+    facts = environment(about["dpdk"], started)
+    with stopping(trial), _serving(server, trial, session, facts):
         _watch(trial, session)
-    return _report(trial, session, started)
+    return _report(trial, session, facts)
+
+
+def _serving(
+    server: CountersServer | None,
+    trial: ForwardTrial,
+    session: ForwardSession,
+    facts: Mapping[str, Any],
+) -> AbstractContextManager[None]:
+    """Let the server tell the counters as of then, while the block runs."""
+    if server is None:
+        return nullcontext()
+    return server.serving(
+        lambda: forward_json.document(forward_result(trial, session, trial.fresh_look()), facts)
+    )
 
 
 def _named(
@@ -139,10 +179,9 @@ def _watch(trial: ForwardTrial, session: ForwardSession) -> None:
             screen.show(forward_text.table(session, trial.final, None))
 
 
-def _report(trial: ForwardTrial, session: ForwardSession, started: datetime) -> int:
+def _report(trial: ForwardTrial, session: ForwardSession, facts: Mapping[str, Any]) -> int:
     result = forward_result(trial, session)
     if session.settings.json:
-        facts = environment(result.session.about["dpdk"], started)
         document: dict[str, Any] = forward_json.document(result, facts)
         print(json.dumps(document, indent=2), flush=True)
     else:

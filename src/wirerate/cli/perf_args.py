@@ -23,6 +23,7 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 from wirerate.plan.location import parse_location
 from wirerate.plan.perf_settings import DEFAULT_LOCATION, FLOWS_MAX, PerfSettings, Protocol
@@ -99,6 +100,7 @@ def add_parser(
     add_run(output)
     add_trial(output)
     add_latency(output)
+    add_peer(output)
     add_show_plan(output)
     return parser
 

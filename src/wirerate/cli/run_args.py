@@ -18,6 +18,7 @@ from wirerate.cli.common_args import (
     eal_request,
     run_settings,
 )
+from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def add_parser(
     add_run(output)
     add_trial(output)
     add_latency(output)
+    add_peer(output)
     add_show_plan(output)
     add_captures(parser.add_argument_group("captures"))
     return parser

@@ -121,6 +121,8 @@ def forward_program(
 
 def _task(settings: ForwardSettings, lane: Lane, work_cycles: int) -> dict[str, Any]:
     task = {"port": port_name(lane.source), "queue": lane.queue, "burst": settings.burst}
+    if settings.distinct_max:
+        task["distinct_max"] = settings.distinct_max
     if lane.target is None:
         return {"kind": "rx"} | task
     impairments = settings.impairments

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
 
     from wirerate.plan.location import Location
+    from wirerate.plan.peer_address import PeerAddress
 
 WORK_MAX_CYCLES = 1_000_000_000
 WORK_MAX_NS = 100_000_000
 DELAY_MAX_NS = 1_000_000_000
 SEED_MAX = (1 << 63) - 1
+DISTINCT_DEFAULT = 1 << 20
 """Limits of the engine (engine/config/config_limits.h); the time of work is WORK_MAX_CYCLES at
 10 GHz."""
 
@@ -97,6 +99,8 @@ class ForwardSettings(RunSettings):
 
     ``command`` is `forward` or `reflect`. ``queues`` None = as many as a port has lcores.
     ``mbufs_given`` False: their number is wirerate's choice, for ``impairments.delay_ns``.
+    ``distinct_max`` is how many 5-tuples a queue tells apart, 0: they are not counted. ``listen``:
+    where the counters can be asked for.
     """
 
     command: str
@@ -108,3 +112,5 @@ class ForwardSettings(RunSettings):
     addresses: tuple[HostAddress, ...] = ()
     captures: tuple[Capture, ...] = ()
     mbufs_given: bool = False
+    distinct_max: int = 0
+    listen: PeerAddress | None = None

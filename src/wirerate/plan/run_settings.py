@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
+    from wirerate.plan.peer_address import PeerAddress
 
 CPU_SAVER_DEFAULT_NS = 1_000_000
 CPU_SAVER_MAX_NS = 5_000_000
@@ -30,9 +31,10 @@ class RunSettings:
     until all flows have ended or somebody interrupts. ``cpu_saver_ns`` is how long a worker sleeps
     when nothing is due, 0 = never. ``settle_ns`` is how long frames may arrive after the last one
     was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
-    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``distinct_max``:
-    each Rx queue counts distinct 5-tuples and has room for so many, 0 = it does not.
-    ``live_latencies``: the looks while frames are sent have the histograms of latencies, too.
+    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``peer`` is the
+    forwarder at the other end that is asked for its counters. ``distinct_max``: each Rx queue
+    counts distinct 5-tuples and has room for so many, 0 = it does not. ``live_latencies``: the
+    looks while frames are sent have the histograms of latencies, too.
     """
 
     eal: EalRequest
@@ -53,5 +55,6 @@ class RunSettings:
     warm_up_ns: int = 0
     histogram: Path | None = None
     floor_ns: float = 0.0
+    peer: PeerAddress | None = None
     distinct_max: int = 0
     live_latencies: bool = False

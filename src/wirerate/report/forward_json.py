@@ -43,6 +43,10 @@ def document(result: ForwardResult, environment: Mapping[str, Any]) -> dict[str,
         "settings": _settings(session.settings, session.work_cycles),
         "ways": [_way(way, result) for way in result.ways],
         "total": _counts(result.total),
+        "cpu": {
+            "utilisation": sum(busy for _, busy in result.busy),
+            "lcores": [{"lcore": lcore, "busy": busy} for lcore, busy in result.busy],
+        },
         "ports": [_port(index, result) for index in range(len(session.settings.locations))],
         "captures": [
             {"port": capture.port, "path": capture.path, "frames": result.captured[capture.path]}
@@ -64,6 +68,7 @@ def _settings(settings: ForwardSettings, work_cycles: int) -> dict[str, Any]:
         "reorder": impairments.reorder,
         "delay_ns": impairments.delay_ns,
         "seed": impairments.seed,
+        "distinct_max": settings.distinct_max,
         "burst": settings.burst,
         "mbufs": settings.mbufs,
     }

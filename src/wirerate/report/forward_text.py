@@ -10,7 +10,7 @@ from wirerate.plan.forward_program import delayed_fps_max, mac_of, queues_of
 from wirerate.plan.forward_settings import Rewrite
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
 from wirerate.report.parts_text import load_text, seconds_text, verdict_lines
-from wirerate.trial.forward_result import LaneResult, busy_share, way_title
+from wirerate.trial.forward_result import LaneResult, busy_share, lcores_busy, way_title
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.units import (
     LINE_OVERHEAD_OCTETS,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LANES_SHOWN = 64
 """More queues than this are shown live by direction."""
+LCORES_SHOWN = 16
+"""Of more lcores than this the range is shown."""
 _MEGA = 1e6
 _COUNT_COLUMNS = (
     Column("Way", 10, name=True),
@@ -49,6 +51,8 @@ _COLUMNS = (
     Column("reordered", 10, 2),
     Column("lost", 10),
 )
+_FLOWS_COLUMN = Column("flows", 10, 1)
+"""Last, where flows are counted."""
 _REWRITES = {
     Rewrite.NONE: "unchanged",
     Rewrite.MAC_SWAP: "Ethernet addresses exchanged",
@@ -127,12 +131,44 @@ def table(session: ForwardSession, now: ForwardSnapshot, before: ForwardSnapshot
         for lane, late, early in zip(session.lanes, now.lanes, earlier, strict=True)
     ]
     columns = _COLUMNS if any(lane.target is not None for lane in session.lanes) else _COUNT_COLUMNS
+    flows = bool(session.settings.distinct_max)
     rows = []
     for cells, members in [*groups, (("total", "", ""), range(len(recent)))]:
         counted = add_up(now.lanes[at] for at in members)
         own = [recent[at] for at in members]
-        rows.append((*cells, *_cells(own, counted, seconds, now.tsc_hz, len(columns))))
-    return "\n".join(table_lines(columns, rows, terminal_columns()))
+        row = (*cells, *_cells(own, counted, seconds, now.tsc_hz, len(columns)))
+        rows.append((*row, _flows_cell(counted)) if flows else row)
+    shown = (*columns, _FLOWS_COLUMN) if flows else columns
+    lines = table_lines(shown, rows, terminal_columns())
+    lines += [_cpu_line(lcores_busy(session.lanes, now, before)), *_device_lines(now)]
+    return wrapped("\n".join(lines), terminal_columns())
+
+
+def _flows_cell(counts: LaneCounts) -> str:
+    """How many, and a plus sign where there was no room for more."""
+    return f"{counts.distinct_flows:,}{'+' if counts.distinct_overflow else ''}"
+
+
+def _cpu_line(lcores: Sequence[tuple[int, float]]) -> str:
+    """Each lcore's share of time spent with frames, and their sum."""
+    whole = sum(busy for _, busy in lcores)
+    if len(lcores) > LCORES_SHOWN:
+        shares = [busy for _, busy in lcores]
+        each = f"{len(lcores)} lcores {100 * min(shares):.1f} % to {100 * max(shares):.1f} %"
+    else:
+        each = ", ".join(f"lcore {lcore} {100 * busy:.1f} %" for lcore, busy in lcores)
+    return f"CPU: {each}; sum {100 * whole:.1f} %"
+
+
+def _device_lines(now: ForwardSnapshot) -> Iterator[str]:
+    """What devices dropped since the start, where they did."""
+    for index, port in enumerate(now.base.ports):
+        device = port.device
+        if device.imissed + device.rx_nombuf + device.socket_drops:
+            yield (
+                f"Dropped by port {index}: no descriptor {device.imissed:,}, "
+                f"no mbuf {device.rx_nombuf:,}, socket full {device.socket_drops:,}"
+            )
 
 
 def _groups(session: ForwardSession) -> list[tuple[tuple[str, str, str], Sequence[int]]]:
@@ -190,7 +226,11 @@ def summary(result: ForwardResult) -> str:
     lines = [f"Summary of {seconds_text(result.seconds)}"]
     for way in result.ways:
         lines += _way_lines(way)
+        if result.session.settings.distinct_max:
+            lines.append(f"    flows         {_flows_cell(way.counts)} distinct")
     lines += _answer_lines(result)
+    lines.append(f"  {_cpu_line(result.busy)}")
+    lines += [f"  {line}" for line in _device_lines(result.final)]
     for path, frames in result.captured.items():
         lines.append(f"  captured        {format_count(frames)} frames into {path}")
     lines += verdict_lines(result.verdict)

@@ -19,6 +19,7 @@ from wirerate.report.parts_measured import (
     replies_document,
     total_document,
 )
+from wirerate.report.parts_peer import peer_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,7 @@ def document(result: RunResult, frame_size: int) -> dict[str, Any]:
         ],
         "total": total_document(result),
         "engine": engine_document(result),
+        **peer_part(result),
     }
 
 

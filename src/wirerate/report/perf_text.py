@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.parts_measured import received_lines, total_lines
+from wirerate.report.parts_peer import peer_lines
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -166,7 +167,7 @@ def summary(result: RunResult, settings: PerfSettings) -> str:
         for received in back:
             lines += [] if received is None else received_lines(received, "  ", 16, "came back")
     lines += total_lines(result)
-    lines += [*engine_lines(result), *verdict_lines(result.verdict)]
+    lines += [*peer_lines(result.peer), *engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
 
 

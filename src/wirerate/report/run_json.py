@@ -19,6 +19,7 @@ from wirerate.report.parts_measured import (
     replies_document,
     total_document,
 )
+from wirerate.report.parts_peer import peer_part
 from wirerate.report.run_text import mean_size
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def document(result: RunResult) -> dict[str, Any]:
             "lcores": [{"lcore": lcore, "busy": busy} for lcore, busy in result.cpu.busy],
         },
         "engine": engine_document(result),
+        **peer_part(result),
     }
 
 

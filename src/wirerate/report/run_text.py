@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
 from wirerate.report.parts_measured import LiveFlows, received_lines, total_lines
+from wirerate.report.parts_peer import peer_lines
 from wirerate.report.parts_text import (
     engine_lines,
     load_text,
@@ -191,7 +192,7 @@ def summary(result: RunResult) -> str:
         f"  captured {format_count(capture['frames'])} frames in {capture['path']}"
         for capture in result.captures
     ]
-    lines += [*engine_lines(result), *verdict_lines(result.verdict)]
+    lines += [*peer_lines(result.peer), *engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
 
 

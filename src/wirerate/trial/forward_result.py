@@ -7,6 +7,7 @@ whoever measured with this forwarder measured it, too. A note explains.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,10 @@ class WayResult:
 
 @dataclass(frozen=True)
 class ForwardResult:
-    """All that is known at the end; ``seconds`` is how long it forwarded."""
+    """All that is known at the end; ``seconds`` is how long it forwarded.
+
+    ``busy``: each lcore, and the share of that time which it spent with frames.
+    """
 
     session: ForwardSession
     ways: tuple[WayResult, ...]
@@ -77,6 +81,7 @@ class ForwardResult:
     verdict: Verdict
     final: ForwardSnapshot
     captured: Mapping[str, int]
+    busy: tuple[tuple[int, float], ...]
 
     @property
     def total(self) -> LaneCounts:
@@ -93,9 +98,11 @@ def way_title(way: Way) -> str:
     return f"port {way.source} to {way.target}"
 
 
-def forward_result(trial: ForwardTrial, session: ForwardSession) -> ForwardResult:
-    """The result of a trial that has ended."""
-    final = trial.final
+def forward_result(
+    trial: ForwardTrial, session: ForwardSession, look: ForwardSnapshot | None = None
+) -> ForwardResult:
+    """The result of a trial that has ended, or as of a ``look`` at one that goes on."""
+    final = trial.final if look is None else look
     seconds = final.seconds_since(None)
     lanes = [
         LaneResult(lane, counts) for lane, counts in zip(session.lanes, final.lanes, strict=True)
@@ -108,6 +115,7 @@ def forward_result(trial: ForwardTrial, session: ForwardSession) -> ForwardResul
         verdict=judge_forward(final, session, ways, trial.death),
         final=final,
         captured=trial.captured,
+        busy=lcores_busy(session.lanes, final, None),
     )
 
 
@@ -127,6 +135,31 @@ def _way_result(
         seconds=cycles / final.tsc_hz if took_time else None,
         busy=busy_share(counts, own, seconds * final.tsc_hz),
     )
+
+
+def lcores_busy(
+    lanes: Sequence[Lane], now: ForwardSnapshot, before: ForwardSnapshot | None
+) -> tuple[tuple[int, float], ...]:
+    """Each lcore and the share of its time spent with frames, between two looks.
+
+    ``before`` None: since the start. Their sum is the utilisation of docs/design/0007-flows.md.
+    """
+    cycles = now.seconds_since(before) * now.tsc_hz
+    busy = _busy_cycles(lanes, now)
+    if before is not None:
+        busy.subtract(_busy_cycles(lanes, before))
+    return tuple((lcore, spent / cycles) for lcore, spent in sorted(busy.items()))
+
+
+def _busy_cycles(lanes: Sequence[Lane], look: ForwardSnapshot) -> Counter[int]:
+    """Cycles by lcore, those of answering as well."""
+    busy: Counter[int] = Counter()
+    for lane, counts in zip(lanes, look.lanes, strict=True):
+        busy[lane.lcore] += counts.busy_cycles
+    for port in look.base.ports:
+        if port.replies is not None:
+            busy[port.replies.lcore] += port.replies.busy_cycles
+    return busy
 
 
 def busy_share(counts: LaneCounts, lanes: Sequence[LaneResult], cycles: float) -> float:
@@ -180,6 +213,11 @@ def _way_reasons(counts: LaneCounts) -> Iterator[str]:
 def _way_notes(counts: LaneCounts) -> Iterator[str]:
     if counts.rx_frames == 0:
         yield "no frame came"
+    if counts.distinct_overflow > 0:
+        yield (
+            f"{format_count(counts.distinct_overflow)} frames were of flows that are not counted, "
+            "for there was no room for more; raise --count-flows"
+        )
     if counts.held > 0:
         yield f"{format_count(counts.held)} frames were still delayed or held back at the end"
 

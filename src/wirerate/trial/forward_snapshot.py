@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 class LaneCounts:
     """Frames, octets (with FCS) and cycles of one lane, or of several together.
 
-    ``held`` are delayed or held back at the moment. ``first_tsc`` 0 = nothing has come yet;
-    ``last_tsc`` is the clock after the last burst received or sent.
+    ``held`` are delayed or held back at the moment. ``distinct_flows`` are the 5-tuples seen, where
+    they are counted, ``distinct_overflow`` frames of those for which there was no room.
+    ``first_tsc`` 0 = nothing has come yet; ``last_tsc`` is the clock after the last burst received
+    or sent.
     """
 
     rx_frames: int = 0
@@ -40,13 +42,18 @@ class LaneCounts:
     overflowed: int = 0
     held: int = 0
     busy_cycles: int = 0
+    distinct_flows: int = 0
+    distinct_overflow: int = 0
     first_tsc: int = 0
     last_tsc: int = 0
 
 
 _SUMMED = tuple(field.name for field in fields(LaneCounts) if not field.name.endswith("_tsc"))
 _RX_NAMES = {"rx_frames": "frames", "rx_octets": "octets"}
-_RX_WORDS = ("rx_frames", "rx_octets", "busy_cycles", "first_tsc", "last_tsc")
+_RX_WORDS = (
+    *("rx_frames", "rx_octets", "busy_cycles", "distinct_flows", "distinct_overflow"),
+    *("first_tsc", "last_tsc"),
+)
 
 
 def add_up(counts: Iterable[LaneCounts]) -> LaneCounts:

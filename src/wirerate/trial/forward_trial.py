@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from wirerate.plan.forward_lanes import Lane
 
 _POLL_S = 0.02
+_FRESH_S = 0.3
+"""The engine reads its devices' counters every 0.1 s; it stands still if it has not by then."""
 _NS_PER_S = 1_000_000_000
 
 
@@ -46,7 +48,7 @@ class ForwardTrial:
 
     def __post_init__(self) -> None:
         """Have counts, whatever happens."""
-        self.final = self._look()
+        self.final = self.look()
 
     def stop(self) -> None:
         """Ask for an orderly end; may be called from a signal handler."""
@@ -61,7 +63,7 @@ class ForwardTrial:
             self.death = str(error)
         except EngineRefusedError as error:
             self.unwritten = str(error)
-        self.final = self._look()
+        self.final = self.look()
 
     def _forward(self) -> Iterator[ForwardSnapshot]:
         started = shown = time.monotonic()
@@ -71,15 +73,24 @@ class ForwardTrial:
                 raise EngineDiedError(self.engine.death())
             if time.monotonic() - shown >= self.period_s:
                 shown += self.period_s
-                yield self._look()
+                yield self.look()
 
     def _over(self, started: float) -> bool:
         if self.interrupted or self.duration_ns is None:
             return self.interrupted
         return time.monotonic() - started >= self.duration_ns / _NS_PER_S
 
-    def _look(self) -> ForwardSnapshot:
+    def look(self) -> ForwardSnapshot:
+        """One look at the counters; may be taken in any thread."""
         return take_forward(self.counters, self.lanes)
+
+    def fresh_look(self) -> ForwardSnapshot:
+        """Likewise, once the devices' own counters have been read anew."""
+        beat = self.counters.engine["heartbeat_tsc"]
+        limit = time.monotonic() + _FRESH_S
+        while self.counters.engine["heartbeat_tsc"] == beat and time.monotonic() < limit:
+            time.sleep(_POLL_S / 4)
+        return self.look()
 
     def _note_captures(self, result: dict[str, Any]) -> None:
         for capture in result.get("captures", []):

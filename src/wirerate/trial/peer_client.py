@@ -17,6 +17,8 @@ from wirerate.errors import PeerError
 from wirerate.trial.peer import PeerDocumentError, PeerLook, PeerResult, look_of, peer_result
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from wirerate.plan.peer_address import PeerAddress
     from wirerate.trial.peer import OwnCounts
 
@@ -79,7 +81,7 @@ class PeerWatch:
     """A peer during one trial: `begin` before anything is sent, `end` when all has settled.
 
     ``settle_ns``: frames may still be on their way at either time, and that long is waited until
-    two looks are alike.
+    two looks are alike. A context manager around the trial.
     """
 
     address: PeerAddress
@@ -88,6 +90,20 @@ class PeerWatch:
     _after: PeerLook | None = field(init=False, default=None)
     _gap: str | None = field(init=False, default=None)
     _note: str | None = field(init=False, default=None)
+
+    def __enter__(self) -> None:
+        """See `begin`."""
+        self.begin()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """See `end`; not after an exception, for there is no result then."""
+        if kind is None:
+            self.end()
 
     def begin(self) -> None:
         """Look before the trial. Raises PeerError."""

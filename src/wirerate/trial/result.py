@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from wirerate.plan.program import FlowPlan, PortPlan
     from wirerate.trial.cpu import CpuUse
+    from wirerate.trial.peer import PeerResult
     from wirerate.trial.received import Received
     from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot, TxQueue
@@ -96,7 +97,7 @@ class RunResult:
 
     ``total`` is what came back of all measured flows, None without any. ``environment`` says on
     what machine and by which command (wirerate.host.environment). ``captures``: the files written,
-    ``path`` and ``frames`` of each.
+    ``path`` and ``frames`` of each. ``peer``: what the other end has counted, if it was asked.
     """
 
     session: Session
@@ -108,6 +109,7 @@ class RunResult:
     total: Received | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
     captures: tuple[Mapping[str, Any], ...] = ()
+    peer: PeerResult | None = None
 
 
 @dataclass(frozen=True)
