@@ -73,6 +73,7 @@ struct task_config {
 	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
 	bool measure;          /* rx only: look for stamps */
 	bool verify;           /* rx only, with measure: checksums and lengths */
+	uint32_t distinct_max; /* rx and forward: 5-tuples to tell apart; 0: they are not counted */
 	bool answer; /* rx and forward: requests go to the reply task of the port, which exists */
 	struct forward_config forward;  /* forward only: port and queue are those it receives on */
 	struct host_address *addresses; /* reply only: n_addresses of them, all different */

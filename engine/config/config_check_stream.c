@@ -361,6 +361,16 @@ extend_period(uint64_t period, uint64_t count)
 	return factor > CONFIG_PERIOD_MAX / period ? UINT64_MAX : period * factor;
 }
 
+/* Frames after which a field begins again, or UINT64_MAX: above CONFIG_PERIOD_MAX. */
+static uint64_t
+field_period(const struct field_config *field)
+{
+	if (field->count == 1)
+		return 1;
+	return field->every > CONFIG_PERIOD_MAX / field->count ? UINT64_MAX
+							       : field->every * field->count;
+}
+
 static uint64_t
 period_of(const struct stream_config *stream)
 {
@@ -371,7 +381,7 @@ period_of(const struct stream_config *stream)
 	if (stream->n_lengths > 0)
 		period = stream->n_lengths;
 	for (uint32_t i = 0; i < stream->n_fields && period <= CONFIG_PERIOD_MAX; i++)
-		period = extend_period(period, stream->fields[i].count);
+		period = extend_period(period, field_period(&stream->fields[i]));
 	return period;
 }
 

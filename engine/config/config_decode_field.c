@@ -81,13 +81,13 @@ static void
 decode_kind(const struct cursor *at, struct field_config *field)
 {
 	static const char *const steps_keys[] = {
-		"offset", "octets", "shift", "bits", "first", "step", "count", NULL,
+		"offset", "octets", "shift", "bits", "every", "first", "step", "count", NULL,
 	};
 	static const char *const values_keys[] = {
-		"offset", "octets", "shift", "bits", "values", NULL,
+		"offset", "octets", "shift", "bits", "every", "values", NULL,
 	};
 	static const char *const random_keys[] = {
-		"offset", "octets", "shift", "bits", "random", NULL,
+		"offset", "octets", "shift", "bits", "every", "random", NULL,
 	};
 
 	if (cursor_has(at, "values")) {
@@ -109,7 +109,7 @@ void
 config_decode_field(const struct cursor *at, struct field_config *field)
 {
 	static const char *const any_keys[] = {
-		"offset", "octets", "shift",  "bits",   "first",
+		"offset", "octets", "shift",  "bits",   "every", "first",
 		"step",   "count",  "values", "random", NULL,
 	};
 
@@ -121,5 +121,8 @@ config_decode_field(const struct cursor *at, struct field_config *field)
 		cursor_get_uint32(at, "bits", 1, 8 * field->octets, &field->bits);
 	if (cursor_has(at, "shift"))
 		cursor_get_uint32(at, "shift", 0, 8 * field->octets - field->bits, &field->shift);
+	field->every = 1;
+	if (cursor_has(at, "every"))
+		cursor_get_uint64(at, "every", 1, CONFIG_EVERY_MAX, &field->every);
 	decode_kind(at, field);
 }

@@ -213,6 +213,33 @@ decode_burst(const struct cursor *at, struct stream_config *stream)
 }
 
 static void
+decode_ramp(const struct cursor *at, struct stream_config *stream)
+{
+	static const char *const keys[] = {"flows", "per_second", "start", "hold_ns", "down", NULL};
+	struct ramp_config *ramp = &stream->ramp;
+	bool held = false;
+
+	cursor_closed_object(at, keys);
+	cursor_get_uint64(at, "flows", 1, CONFIG_FLOWS_MAX, &ramp->flows);
+	cursor_get_double(at, "per_second", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &ramp->per_second);
+	ramp->start = 1;
+	if (cursor_has(at, "start"))
+		cursor_get_uint64(at, "start", 1, ramp->flows, &ramp->start);
+	if (cursor_has(at, "hold_ns"))
+		cursor_get_uint64_or_null(at, "hold_ns", 0, CONFIG_DURATION_NS_MAX, &held,
+					  &ramp->hold_ns);
+	if (cursor_has(at, "down"))
+		cursor_get_bool(at, "down", &ramp->down);
+	if (ramp->down && !held)
+		cursor_refuse(at, "down",
+			      "it is not said when the flows become fewer; give hold_ns as well");
+	if (stream->n_lengths > 1)
+		cursor_refuse(at, NULL,
+			      "the frames have %u lengths; flows of a ramp have one length only",
+			      stream->n_lengths);
+}
+
+static void
 decode_schedule(const struct cursor *at, struct stream_config *stream)
 {
 	cursor_get_double_or_null(at, "fps", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &stream->has_fps,
@@ -232,14 +259,20 @@ decode_schedule(const struct cursor *at, struct stream_config *stream)
 
 		decode_burst(&burst, stream);
 	}
+	if (cursor_has_value(at, "ramp")) {
+		const struct cursor ramp = cursor_child(at, "ramp");
+
+		decode_ramp(&ramp, stream);
+	}
 }
 
 void
 config_decode_stream(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const keys[] = {
-		"name", "template", "lengths",  "length_fields", "fields", "checksums", "trace",
-		"fps",  "frames",   "delay_ns", "duration_ns",   "burst",  "stamp",     NULL,
+		"name",        "template", "lengths", "length_fields", "fields",
+		"checksums",   "trace",    "fps",     "frames",        "delay_ns",
+		"duration_ns", "burst",    "stamp",   "ramp",          NULL,
 	};
 
 	cursor_closed_object(at, keys);

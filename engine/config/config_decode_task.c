@@ -99,24 +99,25 @@ void
 config_decode_task(const struct cursor *at, struct task_config *task)
 {
 	static const char *const rx_keys[] = {
-		"kind", "port", "queue", "burst", "measure", "verify", "answer", NULL,
+		"kind",   "port",   "queue",        "burst", "measure",
+		"verify", "answer", "distinct_max", NULL,
 	};
 	static const char *const tx_keys[] = {
 		"kind", "port", "queue", "burst", "stream", "part", "parts", NULL,
 	};
 	static const char *const forward_keys[] = {
-		"kind",     "port",     "queue",       "burst",  "to_port",
-		"to_queue", "rewrite",  "work_cycles", "drop",   "duplicate",
-		"reorder",  "delay_ns", "seed",        "answer", NULL,
+		"kind",    "port",        "queue",        "burst",     "to_port", "to_queue",
+		"rewrite", "work_cycles", "drop",         "duplicate", "reorder", "delay_ns",
+		"seed",    "answer",      "distinct_max", NULL,
 	};
 	static const char *const reply_keys[] = {
 		"kind", "port", "queue", "burst", "addresses", NULL,
 	};
 	static const char *const any_keys[] = {
-		"kind",   "port",      "queue",   "burst",    "measure", "stream",
-		"part",   "parts",     "to_port", "to_queue", "rewrite", "work_cycles",
-		"drop",   "duplicate", "reorder", "delay_ns", "seed",    "verify",
-		"answer", "addresses", NULL,
+		"kind",   "port",      "queue",        "burst",    "measure", "stream",
+		"part",   "parts",     "to_port",      "to_queue", "rewrite", "work_cycles",
+		"drop",   "duplicate", "reorder",      "delay_ns", "seed",    "verify",
+		"answer", "addresses", "distinct_max", NULL,
 	};
 	static const char *const *const keys[] = {[TASK_RX] = rx_keys,
 						  [TASK_TX] = tx_keys,
@@ -139,4 +140,6 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 		decode_rx(at, task);
 	if (cursor_has(at, "answer"))
 		cursor_get_bool(at, "answer", &task->answer);
+	if (cursor_has(at, "distinct_max"))
+		cursor_get_uint32(at, "distinct_max", 0, CONFIG_DISTINCT_MAX, &task->distinct_max);
 }

@@ -41,11 +41,14 @@ enum config_limit {
 	CONFIG_CAPTURE_FRAMES_MAX = 1 << 24,
 	CONFIG_CAPTURE_OCTETS_MIN = 16,
 	CONFIG_CAPTURE_OCTETS_MAX = CONFIG_FRAME_SIZE_MAX,
-	CONFIG_ADDRESSES_MAX = 1024, /* of a reply task */
+	CONFIG_DISTINCT_MAX = 1 << 24, /* 5-tuples that a task tells apart */
+	CONFIG_ADDRESSES_MAX = 1024,   /* of a reply task */
 	CONFIG_EXCHANGE_FRAMES_MAX = 1024,
 	CONFIG_FILTER_SIZE = 4096, /* with the final NUL */
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
+#define CONFIG_EVERY_MAX (UINT64_C(1) << 32)
+#define CONFIG_FLOWS_MAX (UINT64_C(1) << 32)
 #define CONFIG_BURST_FRAMES_MAX (UINT64_C(1) << 32)
 #define CONFIG_FPS_MIN 1e-6 /* [fps] one frame in 11.6 days */
 #define CONFIG_FPS_MAX 1e12 /* [fps] a thousand frames per nanosecond */

@@ -20,8 +20,8 @@ enum field_kind {
 
 /*
  * A big-endian window of `octets` octets at `offset`; the value's low `bits` stand `shift` bits
- * above the window's lowest one, the window's other bits are left alone. In frame i, k = i mod
- * count.
+ * above the window's lowest one, the window's other bits are left alone. In frame i, k = (i / every)
+ * mod count; in a ramp, i is the number of the frame's flow.
  */
 struct field_config {
 	enum field_kind kind;
@@ -34,6 +34,7 @@ struct field_config {
 	uint64_t range;   /* RANDOM: greatest - least + 1; 0: all 2^64, and first is 0 */
 	uint64_t seed;    /* RANDOM */
 	uint64_t count;   /* 1…CONFIG_COUNT_MAX */
+	uint64_t every;   /* 1…CONFIG_EVERY_MAX: frames in a row with the same value */
 	uint64_t *values; /* VALUES: count of them, each below 2^bits; else NULL */
 };
 
@@ -77,6 +78,16 @@ struct trace_config {
 	double speed; /* CONFIG_SPEED_MIN…CONFIG_SPEED_MAX when has_speed */
 };
 
+/* Flows that become active one after the other: docs/design/0007-flows.md. */
+struct ramp_config {
+	uint64_t flows;    /* in all, 1…CONFIG_FLOWS_MAX; 0: no ramp */
+	uint64_t start;    /* 1…flows: active from the stream's start on */
+	double per_second; /* CONFIG_FPS_MIN…CONFIG_FPS_MAX: added, and taken away */
+	uint64_t
+		hold_ns; /* 0…CONFIG_DURATION_NS_MAX: between the last added and the first taken away */
+	bool down;       /* false: they stay */
+};
+
 /*
  * Fields, length fields and stored checksums share no bit. No checksum covers one that comes later
  * in the list, so one pass in list order leaves every checksum right.
@@ -108,8 +119,9 @@ struct stream_config {
 	uint64_t frames;      /* 1…INT64_MAX when has_frames */
 	uint64_t delay_ns;    /* 0…CONFIG_DURATION_NS_MAX */
 	uint64_t duration_ns; /* 1…CONFIG_DURATION_NS_MAX when has_duration */
-	uint64_t burst_frames; /* 1…CONFIG_BURST_FRAMES_MAX when has_burst */
-	double burst_gap_ns;   /* 0…CONFIG_DURATION_NS_MAX when has_burst */
+	uint64_t burst_frames;   /* 1…CONFIG_BURST_FRAMES_MAX when has_burst */
+	double burst_gap_ns;     /* 0…CONFIG_DURATION_NS_MAX when has_burst */
+	struct ramp_config ramp; /* then n_lengths is 0 or 1, and template is not NULL */
 };
 
 #endif

@@ -45,7 +45,8 @@ struct tx_counters {
 	uint64_t last_tsc;            /* clock after the last burst sent */
 	uint64_t lateness_max_cycles; /* of a burst's first frame against its schedule */
 	uint64_t state;               /* enum task_state */
-	uint64_t reserved[5];
+	uint64_t active_flows;        /* of a ramp, the task's own */
+	uint64_t reserved[4];
 	uint64_t burst_cycles[HISTOGRAM_WORDS];
 	uint64_t lateness_cycles[HISTOGRAM_WORDS];
 };
@@ -62,7 +63,9 @@ struct rx_counters {
 	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
 	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
 	uint64_t damaged_frames; /* of a measuring task: not as its headers say */
-	uint64_t reserved[5];
+	uint64_t distinct_flows; /* 5-tuples seen, where they are counted */
+	uint64_t distinct_overflow; /* frames of tuples for which there was no room */
+	uint64_t reserved[3];
 };
 
 /* One measured stream as one rx task sees it; first a cache line of what changes with every frame. */
@@ -98,7 +101,9 @@ struct forward_counters {
 	uint64_t busy_cycles;
 	uint64_t first_tsc;
 	uint64_t last_tsc;
-	uint64_t reserved[3];
+	uint64_t distinct_flows; /* as in rx_counters */
+	uint64_t distinct_overflow;
+	uint64_t reserved[1];
 };
 
 /* A capture as one task sees it. */

@@ -32,6 +32,9 @@ static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
 	 sub_bits, \
 	 meaning}
 
+#define DISTINCT_FLOWS_MEANING "different 5-tuples received, where they are counted"
+#define DISTINCT_OVERFLOW_MEANING "of 5-tuples for which there was no room"
+
 static const struct counters_word engine_words[] = {
 	WORD(engine_counters, start_tsc, "cycles", "clock at which transmission starts; 0 before"),
 	WORD(engine_counters, stop_tsc, "cycles",
@@ -99,6 +102,8 @@ static const struct counters_word tx_words[] = {
 	WORD(tx_counters, lateness_max_cycles, "cycles",
 	     "greatest lateness of a burst's first frame"),
 	WORD(tx_counters, state, "", "0 waiting, 1 sending, 2 done"),
+	WORD(tx_counters, active_flows, "flows",
+	     "of a ramp, those of this part that were active at the last burst"),
 	HISTOGRAM(tx_counters, burst_cycles, HISTOGRAM_SUB_BITS,
 		  "duration of the calls that sent something"),
 	HISTOGRAM(tx_counters, lateness_cycles, HISTOGRAM_SUB_BITS,
@@ -119,6 +124,8 @@ static const struct counters_word rx_words[] = {
 	     "with wrong checksums or lengths, where flows are measured"),
 	WORD(rx_counters, first_tsc, "cycles", "clock after the first burst received"),
 	WORD(rx_counters, last_tsc, "cycles", "clock after the last burst received"),
+	WORD(rx_counters, distinct_flows, "flows", DISTINCT_FLOWS_MEANING),
+	WORD(rx_counters, distinct_overflow, "frames", DISTINCT_OVERFLOW_MEANING),
 };
 
 static const struct counters_word flow_words[] = {
@@ -155,6 +162,8 @@ static const struct counters_word forward_words[] = {
 	WORD(forward_counters, busy_cycles, "cycles", "spent with frames"),
 	WORD(forward_counters, first_tsc, "cycles", "clock after the first burst"),
 	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
+	WORD(forward_counters, distinct_flows, "flows", DISTINCT_FLOWS_MEANING),
+	WORD(forward_counters, distinct_overflow, "frames", DISTINCT_OVERFLOW_MEANING),
 };
 
 static const struct counters_word capture_words[] = {

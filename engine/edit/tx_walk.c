@@ -8,6 +8,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include <rte_branch_prediction.h>
+
 #include "edit/tx_walk_lanes.h"
 #include "edit/tx_walk_store.h"
 #include "base/random.h"
@@ -17,32 +19,57 @@
 
 struct chunk {
 	alignas(64) uint64_t
-		wide[CHUNK];    /* values of fields of over 4 octets, as they stand in the window */
-	uint32_t values[CHUNK]; /* of narrow ones */
-	uint32_t parts[CHUNK];  /* of sums */
+		wide[CHUNK]; /* values of fields of over 4 octets, as they stand in the window */
+	uint32_t values[2 * CHUNK]; /* of narrow ones; a chunk, and room for one to begin in it */
+	uint32_t parts[CHUNK];      /* of sums */
 	uint32_t stored[STORED_ROWS + 1]
 		       [CHUNK]; /* in network order; the last is for what is stored at once */
 	uint32_t sums[WALK_CHECKSUMS_MAX][CHUNK];
 	struct stores stores;
 };
 
-/* index modulo count, by the inverse: a division costs 40 cycles. */
+/* number / divisor by the divisor's inverse: a division costs 40 cycles. */
 static inline uint64_t
+quotient_of(uint64_t number, uint64_t divisor, uint64_t inverse)
+{
+	uint64_t quotient = (uint64_t)(((unsigned __int128)number * inverse) >> 64);
+
+	while (number - quotient * divisor >= divisor)
+		quotient++;
+	return quotient;
+}
+
+/* Where in its values a field is: k, and how many frames have had value k before. */
+struct place {
+	uint64_t k;
+	uint64_t rest;
+};
+
+static inline struct place
 place_of(const struct walk_field *field, uint64_t index)
 {
-	uint64_t quotient = (uint64_t)(((unsigned __int128)index * field->count_inverse) >> 64);
-	uint64_t k = index - quotient * field->count;
+	uint64_t step = quotient_of(index, field->every, field->every_inverse);
+	uint64_t lap = quotient_of(step, field->count, field->count_inverse);
 
-	while (k >= field->count)
-		k -= field->count;
-	return k;
+	return (struct place){step - lap * field->count, index - step * field->every};
 }
 
 static inline uint64_t
-next_place(const struct walk_field *field, uint64_t k)
+next_k(const struct walk_field *field, uint64_t k, uint64_t steps)
 {
-	k += field->jump;
+	k += steps;
 	return k >= field->count ? k - field->count : k;
+}
+
+static inline void
+next_place(const struct walk_field *field, struct place *place)
+{
+	place->k = next_k(field, place->k, field->jump);
+	place->rest += field->jump_rest;
+	if (place->rest < field->every)
+		return;
+	place->rest -= field->every;
+	place->k = next_k(field, place->k, field->count > 1);
 }
 
 /* As field_value() of program/field_value.h. */
@@ -69,38 +96,120 @@ value_of(const struct walk_field *field, uint64_t k)
 	}
 }
 
-/* Most fields step, and wrap less than once in a chunk. */
-static bool
-steps_once(const struct walk_field *field, uint64_t stride)
-{
-	return field->kind == WALK_STEPS && stride * CHUNK <= field->count;
-}
-
-/* How far the first frame of a chunk, at place k, is from the frame that wraps; CHUNK when none does. */
+/* How many frames, each `stride` behind the one before, there are within `left`; CHUNK when there are no fewer. */
 static inline uint32_t
-wrap_of(const struct walk_field *field, uint64_t k, uint64_t stride)
+frames_within(uint64_t left, uint64_t stride)
 {
-	uint64_t left = field->count - k;
-
 	if (left >= CHUNK * stride)
 		return CHUNK;
 	return ((uint32_t)left + (uint32_t)stride - 1) / (uint32_t)stride;
 }
 
-static void
-make_narrow(const struct walk_field *field, struct chunk *chunk, uint64_t k, uint64_t stride,
-	    uint32_t n)
+/*
+ * Most fields step, and wrap less than once in a chunk; or they keep their value for longer than a chunk, and change it
+ * at most once in it. False where it is neither.
+ */
+static inline bool
+find_stepping(const struct walk_field *field, struct place place, uint64_t stride,
+	      struct stepping *stepping)
 {
-	if (steps_once(field, stride)) {
-		step_narrow(chunk->values, (uint32_t)(field->first + field->step * k),
-			    (uint32_t)(field->step * stride),
-			    (uint32_t)(field->step * field->count), wrap_of(field, k, stride));
+	stepping->unused_bits = 32u - 8u * field->octets;
+	if (field->every >= CHUNK * stride) {
+		uint64_t next = next_k(field, place.k, field->count > 1);
+
+		stepping->first = (uint32_t)value_of(field, place.k);
+		stepping->step = 0;
+		stepping->back = stepping->first - (uint32_t)value_of(field, next);
+		stepping->wrap = frames_within(field->every - place.rest, stride);
+		return true;
+	}
+	if (field->kind != WALK_STEPS || field->every > 1 || CHUNK * stride > field->count)
+		return false;
+	stepping->first = (uint32_t)value_of(field, place.k);
+	stepping->step = (uint32_t)(field->step * stride);
+	stepping->back = (uint32_t)(field->step * field->count);
+	stepping->wrap = frames_within(field->count - place.k, stride);
+	return true;
+}
+
+/* Values of n frames from `place` on; there is room for a chunk. */
+static void
+make_run(const struct walk_field *field, uint32_t *values, struct place place, uint64_t stride,
+	 uint32_t n)
+{
+	struct stepping stepping;
+
+	if (find_stepping(field, place, stride, &stepping)) {
+		step_narrow(values, &stepping);
 		return;
 	}
 	for (uint32_t j = 0; j < n; j++) {
-		chunk->values[j] = (uint32_t)value_of(field, k);
-		k = next_place(field, k);
+		values[j] = (uint32_t)value_of(field, place.k);
+		next_place(field, &place);
 	}
+}
+
+static void
+make_wide_run(const struct walk_field *field, uint64_t *values, struct place place, uint32_t n)
+{
+	for (uint32_t j = 0; j < n; j++) {
+		values[j] = value_of(field, place.k);
+		next_place(field, &place);
+	}
+}
+
+/* Of n values, each `size` octets, the first `turn` are known: the others repeat them. */
+static inline void
+repeat(void *values, size_t size, uint32_t turn, uint32_t n)
+{
+	for (uint32_t known = turn; known < n; known *= 2)
+		memcpy((char *)values + known * size, values, RTE_MIN(known, n - known) * size);
+}
+
+/* The frames of a chunk, each by its number in the stream. */
+struct frames {
+	uint64_t first;
+	uint64_t anew; /* what frame number `until` of the chunk begins with */
+	uint32_t until;
+	uint32_t turn; /* so many differ: the others repeat these */
+	uint32_t n;
+};
+
+static inline struct frames
+frames_of(const struct walk *walk, uint64_t first, uint64_t turn, uint32_t n)
+{
+	struct frames frames = {.first = walk->first + first * walk->stride,
+				.anew = walk->first,
+				.until = n,
+				.turn = n,
+				.n = n};
+
+	if (unlikely(turn - first < n)) {
+		frames.until = (uint32_t)(turn - first);
+		frames.turn = (uint32_t)RTE_MIN(turn, (uint64_t)n);
+	}
+	return frames;
+}
+
+static void
+make_narrow(const struct walk_field *field, struct chunk *chunk, const struct frames *frames,
+	    uint64_t stride)
+{
+	make_run(field, chunk->values, place_of(field, frames->first), stride, frames->until);
+	if (likely(frames->until == frames->n))
+		return;
+	make_run(field, chunk->values + frames->until, place_of(field, frames->anew), stride,
+		 frames->turn - frames->until);
+	repeat(chunk->values, sizeof(chunk->values[0]), frames->turn, frames->n);
+}
+
+static void
+make_wide(const struct walk_field *field, struct chunk *chunk, const struct frames *frames)
+{
+	make_wide_run(field, chunk->wide, place_of(field, frames->first), frames->until);
+	make_wide_run(field, chunk->wide + frames->until, place_of(field, frames->anew),
+		      frames->turn - frames->until);
+	repeat(chunk->wide, sizeof(chunk->wide[0]), frames->turn, frames->n);
 }
 
 /* The row for what is stored of a window: one that is stored with others, if it fits in there. */
@@ -151,60 +260,49 @@ add_to_all(const struct walk *walk, const struct walk_field *field, struct chunk
 }
 
 static void
-write_plain(const struct walk *walk, const struct walk_field *field, struct chunk *chunk,
-	    uint32_t *row, uint64_t k)
+write_plain(const struct walk_field *field, struct chunk *chunk, uint32_t *row,
+	    const struct stepping *stepping)
 {
-	const struct stepping stepping = {
-		.first = (uint32_t)(field->first + field->step * k),
-		.step = (uint32_t)(field->step * walk->stride),
-		.back = (uint32_t)(field->step * field->count),
-		.wrap = wrap_of(field, k, walk->stride),
-		.unused_bits = 32u - 8u * field->octets,
-	};
 	uint32_t first = (uint32_t)__builtin_ctz(field->even);
 	uint32_t others = field->even & (field->even - 1u);
 
 	if (others == 0)
-		step_into_one(row, chunk->sums[first], &stepping);
+		step_into_one(row, chunk->sums[first], stepping);
 	else
 		step_into_two(row, chunk->sums[first], chunk->sums[__builtin_ctz(others)],
-			      &stepping);
+			      stepping);
 }
 
 static void
 write_narrow(const struct walk *walk, const struct walk_field *field, struct chunk *chunk,
-	     struct rte_mbuf *const *mbufs, uint64_t index, uint32_t n)
+	     struct rte_mbuf *const *mbufs, const struct frames *frames)
 {
 	uint32_t *row = next_row(chunk, field->shared ? 0 : field->octets, field->offset);
-	uint64_t k = place_of(field, index);
+	struct stepping stepping;
 
-	if (field->plain && is_stored_later(chunk, row) && steps_once(field, walk->stride)) {
-		write_plain(walk, field, chunk, row, k);
+	if (field->plain && is_stored_later(chunk, row) && frames->until == frames->n &&
+	    find_stepping(field, place_of(field, frames->first), walk->stride, &stepping)) {
+		write_plain(field, chunk, row, &stepping);
 		return;
 	}
-	make_narrow(field, chunk, k, walk->stride, n);
+	make_narrow(field, chunk, frames, walk->stride);
 	arrange_narrow(chunk->values, chunk->parts, row, (uint32_t)field->mask, field->shift,
 		       (uint32_t)field->fill, 32u - 8u * field->octets);
 	add_to_all(walk, field, chunk);
 	if (field->shared)
-		store_shared(field, chunk, mbufs, n);
+		store_shared(field, chunk, mbufs, frames->n);
 	else if (!is_stored_later(chunk, row))
-		store_row(row, field->offset, field->octets, mbufs, n);
+		store_row(row, field->offset, field->octets, mbufs, frames->n);
 }
 
 static void
 write_wide(const struct walk *walk, const struct walk_field *field, struct chunk *chunk,
-	   struct rte_mbuf *const *mbufs, uint64_t index, uint32_t n)
+	   struct rte_mbuf *const *mbufs, const struct frames *frames)
 {
-	uint64_t k = place_of(field, index);
-
-	for (uint32_t j = 0; j < n; j++) {
-		chunk->wide[j] = value_of(field, k);
-		k = next_place(field, k);
-	}
+	make_wide(field, chunk, frames);
 	arrange_wide(chunk->wide, chunk->parts, field->mask, field->shift);
 	add_to_all(walk, field, chunk);
-	for (uint32_t j = 0; j < n; j++)
+	for (uint32_t j = 0; j < frames->n; j++)
 		store_bits(ready_frame_data(mbufs[j]) + field->offset, chunk->wide[j],
 			   field->mask << field->shift, field->octets);
 }
@@ -242,28 +340,39 @@ write_checksum(const struct walk *walk, uint32_t c, struct chunk *chunk,
 	}
 }
 
+static void
+write_chunk(const struct walk *walk, struct rte_mbuf *const *mbufs, uint32_t position,
+	    const struct frames *frames)
+{
+	struct chunk chunk;
+
+	chunk.stores.n4 = 0;
+	chunk.stores.n2 = 0;
+	begin_sums(walk, &chunk, position, frames->n);
+	for (uint32_t f = 0; f < walk->n_fields; f++) {
+		const struct walk_field *field = &walk->fields[f];
+
+		if (field->octets <= 4)
+			write_narrow(walk, field, &chunk, mbufs, frames);
+		else
+			write_wide(walk, field, &chunk, mbufs, frames);
+	}
+	for (uint32_t c = 0; c < walk->n_checksums; c++)
+		write_checksum(walk, c, &chunk, mbufs, frames->n);
+	store_together(&chunk.stores, mbufs, frames->n);
+}
+
 void
 tx_walk_write(const struct walk *walk, struct rte_mbuf *const *mbufs, uint32_t position,
-	      uint64_t done, uint16_t count)
+	      uint64_t first, uint64_t turn, uint16_t count)
 {
 	for (uint32_t from = 0; from < count; from += CHUNK) {
 		uint32_t n = RTE_MIN((uint32_t)count - from, CHUNK);
-		uint64_t index = walk->first + (done + from) * walk->stride;
-		struct chunk chunk;
+		struct frames frames = frames_of(walk, first, turn, n);
 
-		chunk.stores.n4 = 0;
-		chunk.stores.n2 = 0;
-		begin_sums(walk, &chunk, position + from, n);
-		for (uint32_t f = 0; f < walk->n_fields; f++) {
-			const struct walk_field *field = &walk->fields[f];
-
-			if (field->octets <= 4)
-				write_narrow(walk, field, &chunk, mbufs + from, index, n);
-			else
-				write_wide(walk, field, &chunk, mbufs + from, index, n);
-		}
-		for (uint32_t c = 0; c < walk->n_checksums; c++)
-			write_checksum(walk, c, &chunk, mbufs + from, n);
-		store_together(&chunk.stores, mbufs + from, n);
+		write_chunk(walk, mbufs + from, position + from, &frames);
+		first += n;
+		if (unlikely(first >= turn))
+			first %= turn;
 	}
 }

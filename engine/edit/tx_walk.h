@@ -32,7 +32,10 @@ struct walk_field {
 	uint64_t fill; /* what else stands in the window; only when it is not shared */
 	uint64_t count;
 	uint64_t count_inverse; /* (2^64 - 1) / count */
-	uint64_t jump;          /* the walk's stride modulo count */
+	uint64_t every;         /* frames of the stream with the same value, in a row */
+	uint64_t every_inverse; /* (2^64 - 1) / every */
+	uint64_t jump;          /* the walk's stride / every, modulo count */
+	uint64_t jump_rest;     /* the walk's stride modulo every */
 	uint64_t first;         /* STEPS, RANDOM */
 	uint64_t step;          /* STEPS */
 	uint64_t range;         /* RANDOM; 0: 2^64 */
@@ -53,14 +56,19 @@ struct walk_checksum {
 struct walk {
 	uint32_t n_fields;
 	uint32_t n_checksums;
-	uint64_t first;  /* stream's frame number of the task's frame 0 */
-	uint64_t stride; /* from one frame of the task to its next, in frames of the stream */
+	uint64_t first;  /* stream's number of the task's frame 0 (in a ramp of its flow 0) */
+	uint64_t stride; /* from one of the task to its next, in those of the stream */
 	struct walk_field *fields;
 	struct walk_checksum *checksums;
 };
 
-/* Write frames `done`… of the task, `count` of them, into mbufs, which are slots `position`… of its ring. */
+#define WALK_NO_TURN UINT64_MAX
+
+/*
+ * Write frames `first`… of the task, `count` of them, into mbufs, which are slots `position`… of its ring. Frame
+ * `turn` - 1 is followed by frame 0; `first` is below `turn`.
+ */
 void tx_walk_write(const struct walk *walk, struct rte_mbuf *const *mbufs, uint32_t position,
-		   uint64_t done, uint16_t count);
+		   uint64_t first, uint64_t turn, uint16_t count);
 
 #endif

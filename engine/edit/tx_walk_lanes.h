@@ -69,10 +69,12 @@ fill(uint32_t *restrict sums, uint32_t value)
 
 /* first, first + step…, which falls back once, at frame `wrap`. */
 VECTORIZED static void
-step_narrow(uint32_t *restrict values, uint32_t first, uint32_t step, uint32_t back, uint32_t wrap)
+step_narrow(uint32_t *restrict values, const struct stepping *stepping)
 {
+	const struct stepping steps = *stepping;
+
 	for (uint32_t j = 0; j < CHUNK; j++)
-		values[j] = first + j * step - (j >= wrap ? back : 0);
+		values[j] = steps.first + j * steps.step - (j >= steps.wrap ? steps.back : 0);
 }
 
 /*

@@ -21,7 +21,7 @@ field_mask(uint32_t bits)
 static inline uint64_t
 field_value(const struct field_config *field, uint64_t i)
 {
-	uint64_t k = i % field->count;
+	uint64_t k = i / field->every % field->count;
 	uint64_t value;
 
 	if (field->kind == FIELD_VALUES)

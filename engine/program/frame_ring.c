@@ -29,7 +29,8 @@ frame_ring_shape(const struct frame_source *source, uint32_t parts, uint32_t bur
 
 	if (stream->has_stamp)
 		least = RTE_MAX(least, held + burst);
-	if (source->trace != NULL || stream->n_fields == 0 || period <= RING_READY_FRAMES_MAX) {
+	if (stream->ramp.flows == 0 &&
+	    (source->trace != NULL || stream->n_fields == 0 || period <= RING_READY_FRAMES_MAX)) {
 		shape.length = whole_periods(period, parts, least);
 		return shape;
 	}

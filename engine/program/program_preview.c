@@ -2,7 +2,7 @@
 #include "program/program_preview.h"
 
 #include "trace/trace_writer.h"
-#include "worker/tx_schedule.h"
+#include "worker/tx_task.h"
 
 /* Clock after the start of traffic at which the task's next frame is due; UINT64_MAX when there is none. */
 static uint64_t
@@ -54,7 +54,9 @@ take_frame(struct tx_task *task, uint64_t due)
 	struct rte_mbuf *const *mbufs = &task->frames[task->position];
 
 	if (task->walk != NULL)
-		tx_walk_write(task->walk, mbufs, task->position, task->done, 1);
+		tx_task_write(task, due - task->delay_cycles, 1);
+	if (task->ramp.flows > 0)
+		tx_ramp_advance(&task->ramp, 1);
 	if (task->stamped)
 		tx_stamp_write(&task->stamp, mbufs, task->done, 1, due);
 	tx_task_advance(task, 1);

@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
+#include "program/ramp_build.h"
 #include "program/walk_build.h"
 #include "worker/tx_schedule.h"
 
@@ -112,6 +113,8 @@ set_schedule(struct tx_task *task, const struct tx_parts *parts, struct error *e
 		code = set_times(task, parts, err);
 	else if (stream->has_fps)
 		code = set_rate(task, parts, err);
+	if (code == 0 && stream->ramp.flows > 0)
+		ramp_build(task, &stream->ramp, config, hz);
 	if (code == 0 && task->schedule != TX_UNPACED && stream->has_frames && task->limit > 0)
 		task->limit_cycles = tx_task_due_cycle(task, task->limit - 1);
 	return code;

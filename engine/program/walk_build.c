@@ -68,7 +68,10 @@ set_values(struct walk_field *walked, const struct field_config *field, uint64_t
 	walked->kind = kinds[field->kind];
 	walked->count = field->count;
 	walked->count_inverse = UINT64_MAX / field->count;
-	walked->jump = stride % field->count;
+	walked->every = field->every;
+	walked->every_inverse = UINT64_MAX / field->every;
+	walked->jump = stride / field->every % field->count;
+	walked->jump_rest = stride % field->every;
 	walked->first = field->first;
 	walked->step = field->step;
 	walked->range = field->range;
@@ -305,7 +308,7 @@ walk_create(struct walk **out, const struct stream_config *stream, const struct 
 		return error_set(err, -ENOMEM, NULL, "no memory for a walk");
 	walk->first = task->part;
 	walk->stride = task->parts;
-	walk->fields = rte_zmalloc_socket("walk fields", stream->n_fields * sizeof(walk->fields[0]),
+	walk->fields = rte_zmalloc_socket("walk fields", (stream->n_fields + 1) * sizeof(walk->fields[0]),
 					  RTE_CACHE_LINE_SIZE, socket);
 	walk->checksums = rte_zmalloc_socket("walk checksums",
 					     (stream->n_checksums + 1) * sizeof(walk->checksums[0]),

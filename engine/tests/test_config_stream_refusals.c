@@ -57,7 +57,7 @@ refusals_of_fields(void **state)
 	static const struct refusal rows[] = {
 		{"streams[0].fields[0]", "[]", NULL, "must be an object"},
 		{"streams[0].fields[0].last", "1", NULL,
-		 "allowed: offset, octets, shift, bits, first, step, count, values, random"},
+		 "allowed: offset, octets, shift, bits, every, first, step, count, values, random"},
 		{"streams[0].fields[0].offset", NULL, NULL, "missing"},
 		{"streams[0].fields[0].offset", "-1", NULL, "it is -1"},
 		{"streams[0].fields[0].offset", "16380", NULL, "from 0 to 16379"},
@@ -148,11 +148,11 @@ refusals_of_values(void **state)
 {
 	static const struct refusal rows[] = {
 		{"streams[0].fields[0].first", "1", NULL,
-		 "\"first\" is not known here; allowed: offset, octets, shift, bits, values"},
+		 "\"first\" is not known here; allowed: offset, octets, shift, bits, every, values"},
 		{"streams[0].fields[0].random", "{}", NULL, "\"random\" is not known here"},
 		{"streams[0].fields[0].count", "3", NULL, "\"count\" is not known here"},
 		{"streams[0].fields[2].count", "3", NULL,
-		 "\"count\" is not known here; allowed: offset, octets, shift, bits, random"},
+		 "\"count\" is not known here; allowed: offset, octets, shift, bits, every, random"},
 		{"streams[0].fields[0].values", "null", NULL, "it is null; it must be an array"},
 		{"streams[0].fields[0].values", "[]", NULL, "0 elements; it must have 1 to 65536"},
 		{"streams[0].fields[0].values[1]", "64", NULL, "it is 64; it must be an integer"},

@@ -12,7 +12,8 @@
 static void
 fields_have_bits_of_their_own(void **state)
 {
-	struct field_config field = {.kind = FIELD_STEPS, .offset = 11, .count = 1, .step = 1};
+	struct field_config field = {
+		.kind = FIELD_STEPS, .offset = 11, .every = 1, .count = 1, .step = 1};
 	struct stream_config stream = stream_of(&field, 1);
 	uint8_t frame[OCTETS];
 	uint64_t random = 2;
@@ -40,15 +41,28 @@ static void
 fields_share_octets(void **state)
 {
 	struct field_config fields[] = {
-		{.octets = 4, .offset = 14, .bits = 20, .first = 0xffffe, .step = 1, .count = 5},
+		{.octets = 4,
+		 .offset = 14,
+		 .bits = 20,
+		 .first = 0xffffe,
+		 .step = 1,
+		 .every = 1,
+		 .count = 5},
 		{.octets = 2,
 		 .offset = 14,
 		 .bits = 8,
 		 .shift = 4,
 		 .first = 3,
 		 .step = 50,
+		 .every = 1,
 		 .count = 9},
-		{.octets = 1, .offset = 14, .bits = 4, .shift = 4, .first = 6, .count = 1},
+		{.octets = 1,
+		 .offset = 14,
+		 .bits = 4,
+		 .shift = 4,
+		 .first = 6,
+		 .every = 1,
+		 .count = 1},
 	};
 	struct stream_config stream = stream_of(fields, COUNT(fields));
 	uint8_t frame[OCTETS];
@@ -68,7 +82,7 @@ static void
 steps_are_taken_modulo_their_bits(void **state)
 {
 	struct field_config field = {
-		.octets = 2, .bits = 12, .shift = 1, .count = 1000, .offset = 20};
+		.octets = 2, .bits = 12, .shift = 1, .every = 1, .count = 1000, .offset = 20};
 	struct stream_config stream = stream_of(&field, 1);
 	uint8_t frame[OCTETS];
 	int expected = 5;
@@ -96,6 +110,7 @@ values_come_in_order(void **state)
 				     .offset = 30,
 				     .octets = 8,
 				     .bits = 64,
+				     .every = 1,
 				     .count = COUNT(values),
 				     .values = values};
 	struct stream_config stream = stream_of(&field, 1);
@@ -145,6 +160,7 @@ check_random(uint32_t bits, uint64_t least, uint64_t greatest, uint64_t seed)
 				     .first = least,
 				     .range = greatest - least + 1,
 				     .seed = seed,
+				     .every = 1,
 				     .count = 1000};
 	struct stream_config stream = stream_of(&field, 1);
 	uint8_t frame[OCTETS];
@@ -189,6 +205,7 @@ random_values_are_spread(void **state)
 				     .first = 10,
 				     .range = 5,
 				     .seed = 11,
+				     .every = 1,
 				     .count = CONFIG_COUNT_MAX};
 	unsigned int seen[5] = {0};
 

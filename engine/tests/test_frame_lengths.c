@@ -78,7 +78,7 @@ checksums_reach_to_the_end(void **state)
 {
 	uint32_t lengths[] = {60, 61, 90, 89, 77};
 	struct field_config source = {
-		.offset = 26, .octets = 4, .bits = 32, .step = 77777, .count = 999};
+		.offset = 26, .octets = 4, .bits = 32, .step = 77777, .every = 1, .count = 999};
 	struct length_config fields[] = {{.offset = 16, .octets = 2, .less = 14},
 					 {.offset = 38, .octets = 2, .less = 34}};
 	struct checksum_config checksums[] = {
@@ -151,6 +151,7 @@ nested_checksums_reach_to_the_end(void **state)
 				     .octets = 2,
 				     .bits = 16,
 				     .range = 65536,
+				     .every = 1,
 				     .count = 9999};
 	struct checksum_config checksums[] = {
 		{.offset = 56,

@@ -52,6 +52,7 @@ steps(uint32_t offset, uint32_t octets, uint64_t first, uint64_t step, uint64_t 
 				     .bits = 8 * octets,
 				     .first = first,
 				     .step = step,
+				     .every = 1,
 				     .count = count};
 }
 

@@ -41,9 +41,11 @@ make_values(struct made_up *made, uint32_t f, uint64_t *seed)
 {
 	static const uint64_t counts[] = {1,  2,    3,    63,      64,
 					  65, 1000, 4097, 1000003, UINT64_C(1) << 40};
+	static const uint64_t everys[] = {1, 1, 1, 2, 5, 64, 70, 1000, 65536, UINT64_C(1) << 32};
 	struct field_config *field = &made->fields[f];
 	uint64_t mask = mask_of(field->bits);
 
+	field->every = everys[below(seed, COUNT(everys))];
 	field->kind = (enum field_kind)below(seed, 3);
 	field->count = counts[below(seed, COUNT(counts))];
 	field->first = random_next(seed) & mask;
@@ -166,20 +168,33 @@ destroy(struct walked *walked)
 
 static void
 check_burst(const struct made_up *made, const struct task_config *task, struct walked *walked,
-	    uint64_t done, uint16_t count)
+	    uint64_t done, uint64_t turn, uint16_t count)
 {
 	uint32_t position = (uint32_t)(done % walked->ring.length);
 	struct rte_mbuf *const *mbufs = &walked->ring.frames[position];
 
-	tx_walk_write(walked->walk, mbufs, position, done, count);
+	tx_walk_write(walked->walk, mbufs, position, done % turn, turn, count);
 	for (uint16_t j = 0; j < count; j++) {
-		uint64_t i = task->part + (done + j) * task->parts;
+		uint64_t i = task->part + (done + j) % turn * task->parts;
 		uint8_t expected[FRAME];
 		uint32_t octets = frame_render(&made->stream, i, expected);
 
 		assert_int_equal(rte_pktmbuf_data_len(mbufs[j]), octets);
 		assert_memory_equal(rte_pktmbuf_mtod(mbufs[j], uint8_t *), expected, octets);
 	}
+}
+
+/* Bursts of any number, three rings of them, each written twice as after a refusal; and some very far away. */
+static void
+check_walk(const struct made_up *made, const struct task_config *task, struct walked *walked,
+	   uint64_t turn, uint64_t *seed)
+{
+	for (uint64_t done = 0, n; done < 3ull * walked->ring.length; done += n) {
+		n = 1 + below(seed, task->burst);
+		check_burst(made, task, walked, done, turn, (uint16_t)n);
+		check_burst(made, task, walked, done, turn, (uint16_t)n);
+	}
+	check_burst(made, task, walked, UINT64_C(1) << 41, turn, (uint16_t)task->burst);
 }
 
 static void
@@ -197,12 +212,33 @@ walked_frames_are_the_rendered_ones(void **state)
 		task.part = (uint32_t)below(&seed, task.parts);
 		make_up(&made, &seed);
 		walked = build(&made, &task);
-		for (uint64_t done = 0, n; done < 3ull * walked.ring.length; done += n) {
-			n = 1 + below(&seed, task.burst);
-			check_burst(&made, &task, &walked, done, (uint16_t)n);
-			check_burst(&made, &task, &walked, done, (uint16_t)n); /* refused, again */
-		}
-		check_burst(&made, &task, &walked, UINT64_C(1) << 41, (uint16_t)task.burst);
+		check_walk(&made, &task, &walked, WALK_NO_TURN, &seed);
+		destroy(&walked);
+	}
+}
+
+/* Turns from a single flow to more than any burst, so that several are in one and one is in several. */
+static void
+flows_in_turn_are_the_rendered_ones(void **state)
+{
+	static const uint64_t turns[] = {1,  2,   3,   31,  32,   63,    64,
+					 65, 100, 127, 128, 1000, 65536, 300000};
+	static struct made_up made;
+
+	(void)state;
+	for (uint64_t round = 1; round <= 300; round++) {
+		uint64_t seed = round;
+		struct task_config task = {.burst = 1 + (uint32_t)below(&seed, 200)};
+		struct walked walked;
+
+		task.parts = 1 + (uint32_t)below(&seed, 5);
+		task.part = (uint32_t)below(&seed, task.parts);
+		make_up(&made, &seed);
+		made.stream.n_lengths = made.stream.n_lengths > 0; /* a ramp has one length */
+		made.stream.ramp.flows = 300000;
+		walked = build(&made, &task);
+		check_walk(&made, &task, &walked, turns[round % COUNT(turns)], &seed);
+		check_walk(&made, &task, &walked, 1 + below(&seed, 200), &seed);
 		destroy(&walked);
 	}
 }
@@ -220,7 +256,7 @@ a_field_across_the_end_of_a_range_is_refused(void **state)
 	make_up(&made, &seed);
 	made.stream.n_fields = 1;
 	made.fields[0] = (struct field_config){
-		.kind = FIELD_STEPS, .offset = 40, .octets = 4, .bits = 32, .count = 9};
+		.kind = FIELD_STEPS, .offset = 40, .octets = 4, .bits = 32, .every = 1, .count = 9};
 	made.stream.n_checksums = 1;
 	made.checksums[0] = (struct checksum_config){.offset = 100,
 						     .ranges = {{42, 8}},
@@ -266,6 +302,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walked_frames_are_the_rendered_ones),
+		cmocka_unit_test(flows_in_turn_are_the_rendered_ones),
 		cmocka_unit_test(a_field_across_the_end_of_a_range_is_refused),
 		cmocka_unit_test(rings_outgrow_what_a_device_holds),
 	};

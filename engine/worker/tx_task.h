@@ -88,6 +88,22 @@ tx_task_prefetch(const struct tx_task *task)
 	}
 }
 
+/* Write into the next `count` frames what varies, as of `elapsed` cycles after the task's start. */
+static __rte_always_inline void
+tx_task_write(struct tx_task *task, uint64_t elapsed, uint16_t count)
+{
+	struct rte_mbuf *const *mbufs = &task->frames[task->position];
+	uint64_t first = task->done, turn = WALK_NO_TURN;
+
+	if (task->ramp.flows > 0) {
+		tx_ramp_look(&task->ramp, elapsed);
+		counter_set(&task->counters->active_flows, task->ramp.turn);
+		first = task->ramp.next;
+		turn = task->ramp.turn;
+	}
+	tx_walk_write(task->walk, mbufs, task->position, first, turn, count);
+}
+
 /* Returns the clock after the call; now is the clock before it, not before the traffic's start. */
 static __rte_always_inline uint64_t
 tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, bool paced)
@@ -114,8 +130,7 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 	if (task->prefetch)
 		tx_task_prefetch(task);
 	if (task->walk != NULL)
-		tx_walk_write(task->walk, &task->frames[task->position], task->position, task->done,
-			      count);
+		tx_task_write(task, now - span.start, count);
 	if (task->stamped)
 		tx_stamp_write(&task->stamp, &task->frames[task->position], task->done, count,
 			       rte_rdtsc());
@@ -125,6 +140,8 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 	after = rte_rdtsc();
 	if (sent > 0) {
 		tx_task_account(task, &span, sent, now, after, paced);
+		if (task->ramp.flows > 0)
+			tx_ramp_advance(&task->ramp, sent);
 		task->refused_since = 0;
 	} else if (!paced) {
 		tx_task_refused(task, count, now);

@@ -19,6 +19,7 @@
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "worker/pacing.h"
+#include "worker/tx_ramp.h"
 #include "edit/tx_stamp.h"
 #include "edit/tx_walk.h"
 
@@ -51,6 +52,7 @@ struct tx_task {
 	alignas(COUNTERS_ALIGN) struct rte_mbuf *const *frames;
 	const uint64_t *octets_before;
 	const struct walk *walk; /* NULL: frames are sent as they are */
+	struct tx_ramp ramp;     /* of flows that the walk writes */
 	struct tx_stamp stamp;
 	bool stamped;
 	uint32_t ring_length;

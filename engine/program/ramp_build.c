@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "program/ramp_build.h"
+
+#include <math.h>
+
+#include <rte_common.h>
+
+#include "base/units.h"
+
+/* Cycles in which `flows` are added or taken away, rounded up; UINT64_MAX where that is beyond any clock. */
+static uint64_t
+cycles_for(const struct tx_ramp *ramp, uint64_t flows)
+{
+	double cycles = ceil((double)flows / ramp->per_cycle);
+
+	return cycles < 0x1p63 ? (uint64_t)cycles : UINT64_MAX;
+}
+
+static uint64_t
+later(uint64_t cycles, uint64_t more)
+{
+	return more > UINT64_MAX - cycles ? UINT64_MAX : cycles + more;
+}
+
+/* After the stream's start: the part's first flow becomes active. */
+static uint64_t
+first_active(const struct tx_ramp *ramp)
+{
+	if (ramp->part >= ramp->flows)
+		return UINT64_MAX;
+	return ramp->part < ramp->start ? 0 : cycles_for(ramp, ramp->part + 1 - ramp->start);
+}
+
+/* Likewise: its first flow, which is the last, is active no more. */
+static uint64_t
+last_active(const struct tx_ramp *ramp)
+{
+	if (ramp->part == 0 || ramp->down_cycles == UINT64_MAX)
+		return UINT64_MAX;
+	return later(ramp->down_cycles, cycles_for(ramp, ramp->flows - ramp->part));
+}
+
+/* A whole number of the part's frame intervals, so that the parts stay evenly spaced. */
+static uint64_t
+whole_intervals(const struct pacing *pacing, uint64_t cycles)
+{
+	double intervals = ceil((double)cycles / pacing->cycles_per_frame - pacing->first_frames);
+
+	return intervals > 0 ? (uint64_t)(intervals * pacing->cycles_per_frame) : 0;
+}
+
+void
+ramp_build(struct tx_task *task, const struct ramp_config *ramp, const struct task_config *config,
+	   uint64_t hz)
+{
+	struct tx_ramp *built = &task->ramp;
+	uint64_t begin, end;
+
+	*built = (struct tx_ramp){.flows = ramp->flows,
+				  .start = ramp->start,
+				  .per_cycle = ramp->per_second / (double)hz,
+				  .part = config->part,
+				  .parts = config->parts};
+	built->full_cycles = cycles_for(built, ramp->flows - ramp->start);
+	built->down_cycles = ramp->down ? later(built->full_cycles, cycles_of_ns(ramp->hold_ns, hz))
+					: UINT64_MAX;
+	begin = first_active(built);
+	end = RTE_MIN(last_active(built), task->duration_cycles);
+	if (begin >= end) {
+		task->limit = 0; /* never: there is nothing to wait for */
+		return;
+	}
+	if (task->schedule == TX_RATE)
+		begin = RTE_MIN(whole_intervals(&task->pacing, begin), end);
+	built->lead_cycles = begin;
+	task->delay_cycles += begin;
+	task->duration_cycles = end == UINT64_MAX ? UINT64_MAX : end - begin;
+}
