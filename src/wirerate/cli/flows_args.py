@@ -23,6 +23,7 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 from wirerate.plan.flows_conf import KEYS, Conf, Given, load_conf
 from wirerate.plan.flows_settings import (
@@ -121,6 +122,7 @@ def add_parser(
     add_run(output)
     add_trial(output)
     add_latency(output)
+    add_peer(output)
     add_show_plan(output)
     return parser
 
@@ -261,6 +263,11 @@ def settings_from_args(
         oneway=args.oneway,
         promiscuous=args.promiscuous,
     )
+    if settings.live_latencies and not settings.receives:
+        raise PlanError(
+            "--oneway: with --peer no frame is to arrive here, so there is no latency to measure; "
+            "choose --twoway, or mode 0 without --probe"
+        )
     return settings, (*conf.warnings, *_doubts(settings))
 
 

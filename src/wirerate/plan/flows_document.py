@@ -70,7 +70,7 @@ def _flow(
     settings: FlowsSettings, name: str, rate: Rate, names: list[str], *, measured: bool
 ) -> dict[str, Any]:
     size = settings.traffic.frame_size
-    receivers = [names[settings.rx_port]]
+    receivers = [names[settings.rx_port]] if settings.receives else []
     flow: dict[str, Any] = {
         "name": name,
         "tx_rx": {

@@ -140,6 +140,11 @@ class FlowsSettings(RunSettings):
     promiscuous: bool
 
     @property
+    def receives(self) -> bool:
+        """Frames are to arrive here, and not only at a peer."""
+        return not self.oneway or self.peer is None
+
+    @property
     def ramped(self) -> bool:
         """Each queue has flows of its own, which a plan needs our extension to say.
 

@@ -14,7 +14,6 @@ from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
     from wirerate.plan.flows_settings import FlowsSettings
-    from wirerate.trial.peer import PeerResult
     from wirerate.trial.result import PortResult, RunResult
 
 _UNKNOWN = "-"
@@ -62,23 +61,25 @@ class Ends:
         )
 
 
-def ends_of(result: RunResult, settings: FlowsSettings, peer: PeerResult | None) -> Ends:
+def ends_of(result: RunResult, settings: FlowsSettings) -> Ends:
     """The ends of a finished run."""
+    peer = result.peer
     sender = _port(result, settings.tx_port)
     receiver = _port(result, settings.rx_port)
     here = None if receiver is None else Passed(receiver.rx_frames, receiver.forwarding_fps)
-    lcores = {
-        lcore for port in result.ports for lcore in (*port.plan.rx_lcores, *port.plan.tx_lcores)
-    }
+    plans = [port.plan for port in result.ports]
+    lcores = {lcore for plan in plans for lcore in (*plan.rx_lcores, *plan.tx_lcores)}
     assert sender is not None, "the sending port is open"
     client_tx = Passed(sender.tx_frames, sender.offered_fps)
     server_rx = server_tx = server_cores = None
-    server = "not known; --peer asks wirerate reflect --listen"
+    server = "not known (--peer asks wirerate reflect --listen there)"
     if peer is not None and peer.account is not None:
         counts, seconds = peer.account.counts, sender.seconds
         server_rx = _over(counts.received, seconds)
         server_tx = _over(counts.returned, seconds)
         server_cores, server = peer.account.lcores, f"peer {peer.address}"
+    elif peer is not None:
+        server = f"peer {peer.address}, {peer.gap}"
     elif settings.oneway and here is not None:
         server_rx, server = here, f"port {settings.rx_port} of this run"
     return Ends(

@@ -35,7 +35,7 @@ def document(result: RunResult, settings: FlowsSettings, looks: Sequence[Look]) 
             "overflow_frames": sum(queue.distinct_overflow for queue in queues),
             "room_per_queue": settings.distinct_max,
         },
-        "ends": _ends(ends_of(result, settings, result.peer)),
+        "ends": _ends(ends_of(result, settings)),
         "series": [_look(look) for look in looks],
     }
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from wirerate.plan.perf_settings import DEFAULT_LOCATION
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
 from wirerate.report.flows_ends import ends_of, table_rows
+from wirerate.report.parts_peer import peer_lines
 from wirerate.report.parts_text import engine_lines, map_line, verdict_lines
 from wirerate.report.run_text import flow_lines
-from wirerate.units import LINE_OVERHEAD_OCTETS, format_count, format_engineering
+from wirerate.units import LINE_OVERHEAD_OCTETS, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -162,7 +163,7 @@ def summary(result: RunResult, settings: FlowsSettings) -> str:
     lines += _distinct_lines(result, settings)
     lines += _busy_lines(result)
     lines += ["", *_ends_lines(result, settings), ""]
-    lines += [*engine_lines(result), *verdict_lines(result.verdict)]
+    lines += [*peer_lines(result.peer), *engine_lines(result), *verdict_lines(result.verdict)]
     return wrapped("\n".join(lines), terminal_columns())
 
 
@@ -187,8 +188,8 @@ def _busy_lines(result: RunResult) -> Iterator[str]:
 
 
 def _ends_lines(result: RunResult, settings: FlowsSettings) -> Iterator[str]:
-    ends = ends_of(result, settings, result.peer)
+    ends = ends_of(result, settings)
     titles, rows = table_rows(ends)
     columns = [Column(titles[0], 9, name=True), *(Column(title, _END) for title in titles[1:])]
     yield from (f"  {line}" for line in table_lines(columns, rows, terminal_columns()))
-    yield f"  Server: {ends.server}. Client: {format_engineering(ends.client_cores, 'cores')}."
+    yield f"  Server: {ends.server}."
