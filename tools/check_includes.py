@@ -22,12 +22,16 @@ ALLOWED: dict[str, set[str]] = {
         *("counters", "protocol", "base"),
     },
     "program": {
-        *("config", "trace", "capture", "worker", "measure", "answer", "edit", "device"),
-        *("counters", "protocol", "base"),
+        *("config", "trace", "capture", "worker", "measure", "flowtable", "answer", "edit"),
+        *("device", "counters", "protocol", "base"),
     },
     "device": {"config", "counters", "base"},
-    "worker": {"capture", "measure", "answer", "edit", "counters", "protocol", "base"},
+    "worker": {
+        *("capture", "measure", "flowtable", "answer", "edit"),
+        *("counters", "protocol", "base"),
+    },
     "measure": {"capture", "counters", "protocol", "base"},
+    "flowtable": {"counters", "protocol", "base"},
     "answer": {"counters", "protocol", "base"},
     "edit": {"protocol", "base"},
     "capture": {"trace", "counters", "base"},
@@ -40,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
 # main.c, tests, benchmarks and fuzz targets stand outside: they include anything, nobody them.
 OUTSIDE = {"", "tests", "bench", "fuzz"}
 COLD = {"control", "config"}
-NEVER_REACHED = dict.fromkeys(("worker", "measure", "answer", "edit", "capture"), COLD)
+NEVER_REACHED = dict.fromkeys(("worker", "measure", "flowtable", "answer", "edit", "capture"), COLD)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 

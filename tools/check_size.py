@@ -23,7 +23,12 @@ LIMITS: dict[str, tuple[int, int]] = {
     "tests/**/*.py": (400, 600),
 }
 # All C files of a folder together: everything executed per burst must fit one head. [lines]
-FOLDER_LIMITS: dict[str, int] = {"engine/worker": 1500, "engine/edit": 800, "engine/measure": 500}
+FOLDER_LIMITS: dict[str, int] = {
+    "engine/worker": 1500,
+    "engine/edit": 900,
+    "engine/measure": 500,
+    "engine/flowtable": 400,
+}
 
 # A file's own limit [lines], and the reason.
 EXCEPTIONS: dict[str, tuple[int, str]] = {}

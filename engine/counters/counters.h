@@ -30,7 +30,6 @@ enum counters_kind {
 	COUNTERS_REPLY,
 };
 #define COUNTERS_KINDS 9
-
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
 struct tx_counters {
@@ -64,7 +63,7 @@ struct rx_counters {
 	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
 	uint64_t damaged_frames; /* of a measuring task: not as its headers say */
 	uint64_t distinct_flows; /* 5-tuples seen, where they are counted */
-	uint64_t distinct_overflow; /* frames of tuples for which there was no room */
+	uint64_t distinct_overflow; /* frames of tuples without room */
 	uint64_t reserved[3];
 };
 
@@ -103,7 +102,7 @@ struct forward_counters {
 	uint64_t last_tsc;
 	uint64_t distinct_flows; /* as in rx_counters */
 	uint64_t distinct_overflow;
-	uint64_t reserved[1];
+	uint64_t reserved;
 };
 
 /* A capture as one task sees it. */
@@ -172,7 +171,7 @@ struct engine_counters {
 	uint64_t reserved[8];
 };
 
-/* Add n to a counter of which the calling thread is the only writer. */
+/* The calling thread is the only writer of a counter. */
 static inline void
 counter_add(uint64_t *counter, uint64_t n)
 {

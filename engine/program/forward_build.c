@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
+#include "program/flow_table_build.h"
 #include "worker/worker.h"
 
 #define LINE_FRAMES 4096u
@@ -61,4 +62,5 @@ void
 forward_free(struct forward_task *task)
 {
 	rte_free(task->line);
+	flow_table_free(task->distinct);
 }

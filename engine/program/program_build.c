@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "program/capture_build.h"
+#include "program/flow_table_build.h"
 #include "program/forward_build.h"
 #include "program/measure_build.h"
 #include "program/program.h"
@@ -232,7 +233,10 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->queue_id = (uint16_t)config->queue;
 	task->burst = (uint16_t)config->burst;
 	task->answers = config->answer ? program->answers[p] : NULL;
-	if (config->measure)
+	if (config->distinct_max > 0)
+		code = flow_table_create(&task->distinct, config->distinct_max,
+					 port_socket(&program->ports[p]), err);
+	if (code == 0 && config->measure)
 		code = measure_create(&measure, build->config, program->segment, block + 1,
 				      program->stamp_index, socket, err);
 	if (measure != NULL) {
@@ -250,11 +254,16 @@ build_forward_task(struct build *build, struct forward_task *task, const struct 
 	struct program *program = build->program;
 	int from = program_find_port(program->ports, program->port_count, config->port);
 	int to = program_find_port(program->ports, program->port_count, config->forward.to_port);
+	int code;
 
 	task->counters = segment_block(program->segment, block);
 	task->answers = config->answer ? program->answers[from] : NULL;
-	return forward_build(task, config, &program->ports[from], &program->ports[to],
+	code = forward_build(task, config, &program->ports[from], &program->ports[to],
 			     build->forward_tasks++, program->hz, socket, err);
+	if (code == 0 && config->distinct_max > 0)
+		code = flow_table_create(&task->distinct, config->distinct_max,
+					 port_socket(&program->ports[from]), err);
+	return code;
 }
 
 static void
@@ -405,8 +414,10 @@ free_worker(struct worker *worker)
 {
 	for (uint32_t t = 0; t < worker->tx_count; t++)
 		tx_task_free(&worker->tx[t]);
-	for (uint32_t r = 0; r < worker->rx_count; r++)
+	for (uint32_t r = 0; r < worker->rx_count; r++) {
 		measure_free((struct measure *)(uintptr_t)worker->rx[r].measure);
+		flow_table_free(worker->rx[r].distinct);
+	}
 	for (uint32_t f = 0; f < worker->forward_count; f++)
 		forward_free(&worker->forward[f]);
 	rte_free(worker->reply);

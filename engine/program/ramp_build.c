@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program/ramp_build.h"
 
-#include <math.h>
-
 #include <rte_common.h>
 
 #include "base/units.h"
 
-/* Cycles in which `flows` are added or taken away, rounded up; UINT64_MAX where that is beyond any clock. */
+/* Of a number that is not negative; UINT64_MAX for 2^63 and more, which no clock reaches. */
+static uint64_t
+rounded_up(double number)
+{
+	uint64_t whole;
+
+	if (number >= 0x1p63)
+		return UINT64_MAX;
+	whole = (uint64_t)number;
+	return whole + ((double)whole < number);
+}
+
+/* Cycles in which `flows` are added or taken away. */
 static uint64_t
 cycles_for(const struct tx_ramp *ramp, uint64_t flows)
 {
-	double cycles = ceil((double)flows / ramp->per_cycle);
-
-	return cycles < 0x1p63 ? (uint64_t)cycles : UINT64_MAX;
+	return rounded_up((double)flows / ramp->per_cycle);
 }
 
 static uint64_t
@@ -44,9 +52,10 @@ last_active(const struct tx_ramp *ramp)
 static uint64_t
 whole_intervals(const struct pacing *pacing, uint64_t cycles)
 {
-	double intervals = ceil((double)cycles / pacing->cycles_per_frame - pacing->first_frames);
+	double intervals = (double)cycles / pacing->cycles_per_frame - pacing->first_frames;
 
-	return intervals > 0 ? (uint64_t)(intervals * pacing->cycles_per_frame) : 0;
+	return intervals > 0 ? rounded_up((double)rounded_up(intervals) * pacing->cycles_per_frame)
+			     : 0;
 }
 
 void

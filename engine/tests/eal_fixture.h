@@ -68,7 +68,8 @@ numbered_stream(struct field_config *field, uint32_t period, uint32_t octets)
 				       .octets = 4,
 				       .bits = 32,
 				       .step = 1,
-				       .every = 1, .count = period};
+				       .every = 1,
+				       .count = period};
 	return (struct stream_config){.name = "s0",
 				      .template = calloc(1, octets),
 				      .frame_len_no_fcs = octets,

@@ -159,6 +159,9 @@ take_in(struct forward_task *task, uint64_t *now)
 		counter_set(&counters->first_tsc, clock);
 	if (unlikely(task->captures != NULL))
 		capture_burst(task->captures, mbufs, count, clock);
+	if (unlikely(task->distinct != NULL))
+		flow_table_note(task->distinct, mbufs, count, &counters->distinct_flows,
+				&counters->distinct_overflow);
 	left = take_requests(task, mbufs, count);
 	rewrite(task, mbufs, left);
 	work(task, clock, left);

@@ -16,6 +16,7 @@
 
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
+#include "flowtable/flow_table.h"
 
 /* Frames that must have been sent after a held one before it follows. */
 #define FORWARD_HOLD_FRAMES 3u
@@ -56,6 +57,7 @@ struct forward_task {
 	struct rte_mempool *copies_pool; /* for duplicates */
 	struct capture_sink *captures;   /* of frames as they come; NULL: none */
 	struct answer_queue *answers;    /* NULL: nobody asks for any */
+	struct flow_table *distinct;     /* NULL: 5-tuples are not counted */
 };
 
 /* Returns the clock after the call, or `now` when there was nothing to do. */

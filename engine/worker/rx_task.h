@@ -38,6 +38,9 @@ rx_task_poll(struct rx_task *task, uint64_t now)
 		return now;
 	if (task->measure != NULL || task->captures != NULL)
 		rx_task_look(task, mbufs, received);
+	if (task->distinct != NULL)
+		flow_table_note(task->distinct, mbufs, received, &counters->distinct_flows,
+				&counters->distinct_overflow);
 	if (task->answers != NULL &&
 	    (task->measure == NULL || counters->foreign_frames != foreign)) {
 		for (uint16_t i = 0; i < received; i++)

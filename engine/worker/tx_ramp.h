@@ -29,16 +29,16 @@ struct tx_ramp {
 static inline uint64_t
 tx_ramp_active(const struct tx_ramp *ramp, uint64_t elapsed)
 {
-	uint64_t flows;
+	double gone;
 
 	if (elapsed < ramp->full_cycles) {
-		flows = ramp->start + (uint64_t)((double)elapsed * ramp->per_cycle);
+		uint64_t flows = ramp->start + (uint64_t)((double)elapsed * ramp->per_cycle);
 		return flows < ramp->flows ? flows : ramp->flows;
 	}
 	if (elapsed < ramp->down_cycles)
 		return ramp->flows;
-	flows = (uint64_t)((double)(elapsed - ramp->down_cycles) * ramp->per_cycle);
-	return flows < ramp->flows ? ramp->flows - flows : 1;
+	gone = (double)(elapsed - ramp->down_cycles) * ramp->per_cycle;
+	return gone < (double)ramp->flows ? ramp->flows - (uint64_t)gone : 1;
 }
 
 /* How many of `active` are the part's. */
@@ -46,6 +46,13 @@ static inline uint64_t
 tx_ramp_own(const struct tx_ramp *ramp, uint64_t active)
 {
 	return active > ramp->part ? (active - ramp->part - 1) / ramp->parts + 1 : 0;
+}
+
+/* How many of the part's are active `elapsed` cycles after the task's start. */
+static inline uint64_t
+tx_ramp_own_after(const struct tx_ramp *ramp, uint64_t elapsed)
+{
+	return tx_ramp_own(ramp, tx_ramp_active(ramp, ramp->lead_cycles + elapsed));
 }
 
 /*

@@ -175,11 +175,6 @@ tx_task_finish(struct tx_task *task, const struct tx_span *span, uint64_t now, b
 	} else {
 		counter_set(&task->counters->frames_due, task->done);
 	}
-	if (task->ramp.flows > 0 && now > span->start)
-		counter_set(&task->counters->active_flows,
-			    tx_ramp_own(&task->ramp,
-					tx_ramp_active(&task->ramp, task->ramp.lead_cycles + now -
-									    span->start)));
 	counter_set(&task->counters->state, TASK_DONE);
 }
 

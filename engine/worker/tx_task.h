@@ -119,6 +119,9 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 	count = tx_task_take_due(task, &span, now, paced);
 	if (unlikely(tx_task_is_over(task, &span, now, paced))) {
 		tx_task_finish(task, &span, now, paced);
+		if (task->ramp.flows > 0 && now > span.start)
+			counter_set(&task->counters->active_flows,
+				    tx_ramp_own_after(&task->ramp, now - span.start));
 		return now;
 	}
 	if (count == 0) {

@@ -18,6 +18,7 @@
 
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
+#include "flowtable/flow_table.h"
 #include "worker/pacing.h"
 #include "worker/tx_ramp.h"
 #include "edit/tx_stamp.h"
@@ -97,6 +98,7 @@ struct rx_task {
 	const struct measure *measure; /* NULL: no stamps are looked for */
 	struct capture_sink *captures; /* but those of bad frames; NULL: none */
 	struct answer_queue *answers;  /* NULL: nobody asks for any */
+	struct flow_table *distinct;   /* NULL: 5-tuples are not counted */
 	uint16_t port_id;
 	uint16_t queue_id;
 	uint16_t burst;
