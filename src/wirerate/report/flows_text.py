@@ -141,7 +141,7 @@ def _flows_line(look: Look, settings: FlowsSettings) -> str:
     if look.distinct_overflow:
         text += f" (no room to tell {look.distinct_overflow:,} more frames)"
     used = sum(share for _, share in look.busy)
-    return f"{text}; CPU {used:.2f} of {len(look.busy)} cores"
+    return f"{text}; CPU {used:.2f} of {_cores(len(look.busy))}"
 
 
 def _latency_line(late: LatencyLook) -> str:
@@ -184,7 +184,7 @@ def _busy_lines(result: RunResult) -> Iterator[str]:
     if result.cpu.busy:
         shares = ", ".join(f"lcore {lcore} {100 * share:.1f} %" for lcore, share in result.cpu.busy)
         used = sum(share for _, share in result.cpu.busy)
-        yield f"  CPU {used:.2f} of {len(result.cpu.busy)} cores busy: {shares}"
+        yield f"  CPU {used:.2f} of {_cores(len(result.cpu.busy))} busy: {shares}"
 
 
 def _ends_lines(result: RunResult, settings: FlowsSettings) -> Iterator[str]:
@@ -193,3 +193,7 @@ def _ends_lines(result: RunResult, settings: FlowsSettings) -> Iterator[str]:
     columns = [Column(titles[0], 9, name=True), *(Column(title, _END) for title in titles[1:])]
     yield from (f"  {line}" for line in table_lines(columns, rows, terminal_columns()))
     yield f"  Server: {ends.server}."
+
+
+def _cores(number: int) -> str:
+    return "1 core" if number == 1 else f"{number} cores"
