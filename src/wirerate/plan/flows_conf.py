@@ -83,12 +83,13 @@ def load_conf(path: Path) -> Conf:
 def _read_file(path: Path) -> bytes:
     """A regular file up to one octet beyond the limit; never wait for a FIFO's writer."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 -- a descriptor
-        mode = os.fstat(descriptor).st_mode
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
         if stat.S_ISDIR(mode):
             raise PlanError(f"-f {path}: it is a directory; name a file in it")
-        if not stat.S_ISREG(mode):
-            raise PlanError(f"-f {path}: it is not a regular file; write it to one first")
+        raise PlanError(f"-f {path}: it is not a regular file; write it to one first")
+    with open(descriptor, "rb") as file:  # noqa: PTH123 -- a descriptor
         return file.read(FILE_OCTETS_MAX + 1)
 
 
