@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wirerate.plan.converge_settings import Converge
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
     from wirerate.plan.peer_address import PeerAddress
@@ -34,7 +35,8 @@ class RunSettings:
     for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``peer`` is the
     forwarder at the other end that is asked for its counters. ``distinct_max``: each Rx queue
     counts distinct 5-tuples and has room for so many, 0 = it does not. ``live_latencies``: the
-    looks while frames are sent have the histograms of latencies, too.
+    looks while frames are sent have the histograms of latencies, too. ``converge``: search
+    for a rate by trials or intervals of ``duration_ns``; None = run one trial.
     """
 
     eal: EalRequest
@@ -58,3 +60,4 @@ class RunSettings:
     peer: PeerAddress | None = None
     distinct_max: int = 0
     live_latencies: bool = False
+    converge: Converge | None = None

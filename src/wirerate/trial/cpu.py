@@ -38,13 +38,13 @@ def cpu_use(began: Snapshot | None, sent: Snapshot | None) -> CpuUse:
 def busy_shares(before: Snapshot | None, now: Snapshot) -> tuple[tuple[int, float], ...]:
     """For each lcore, the share of time spent in useful calls; before None: since the start."""
     elapsed = max(1, now.now_tsc - (now.start_tsc if before is None else before.now_tsc))
-    busy = _busy_cycles(now)
+    busy = busy_cycles(now)
     if before is not None:
-        busy.subtract(_busy_cycles(before))
+        busy.subtract(busy_cycles(before))
     return tuple((lcore, cycles / elapsed) for lcore, cycles in sorted(busy.items()))
 
 
-def _busy_cycles(snapshot: Snapshot) -> Counter[int]:
+def busy_cycles(snapshot: Snapshot) -> Counter[int]:
     """Cycles of useful calls by lcore."""
     busy: Counter[int] = Counter()
     for port in snapshot.ports:
