@@ -7,6 +7,7 @@ import re
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -157,11 +158,18 @@ def tiny_result():
         "firmware": "",
         "socket": 0,
         "rx_clock": "tsc",
+        "tx_loop": {"driver": "igb", "proven": True, "descriptors": 8, "laps": 2},
     }
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
     session = fake(
-        Session, plan=whole, ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
+        Session,
+        plan=whole,
+        settings=SimpleNamespace(engine="normal"),
+        ports=(plan,),
+        flows=(flow,),
+        infos={"p0": info},
+        about=engine,
     )
     flows = flow_results(final, [flow])
     return RunResult(

@@ -96,6 +96,14 @@ def test_speeds_and_probes():
     assert read("--probe=1Mpps")[0].probe == Rate(RateKind.FPS, 1e6)
 
 
+def test_searches():
+    found, _ = read("--converge loss --max-loss 0.1% --payload 18 -s 10000")
+    assert (found.measured, found.live_latencies) == (True, False)
+    assert found.converge.max_loss == 0.001
+    assert not read("--converge cpu")[0].measured
+    assert read("--mode 1 --converge cpu")[0].rate == Rate(RateKind.PERCENT, 100)
+
+
 def test_ramps():
     found, _ = read("--flow-num 5 --ramp-down --hold 2")
     assert (found.ramp_down, found.hold_ns, found.ramped) == (True, 2_000_000_000, True)
@@ -114,11 +122,17 @@ REFUSED = {
     "hold without down": ("--hold 3", ["--hold: without --ramp-down"]),
     "probe in latency": ("--mode 1 --probe", ["--probe: in mode 1 every frame is measured"]),
     "probe that eats": ("--probe ring:x", ["--probe 'ring:x': not a rate; write --probe=0.05"]),
+    "probe in a search": ("--probe --converge cpu", ["--probe: a search changes the rate of all"]),
     "both ways": ("--oneway --twoway", ["not allowed with"]),
     "latency that nobody receives": (
         "--mode 1 --oneway --peer 127.0.0.1:1",
         ["--oneway: with --peer no frame is to arrive here"],
     ),
+    "loss that nobody sees": (
+        "--converge loss --oneway --peer 127.0.0.1:1",
+        ["--oneway: with --peer no frame is to arrive here"],
+    ),
+    "follow without search": ("--follow", ["--follow: there is no such search"]),
     "speed": ("-s much", ["-s: rate 'much' is not understood"]),
     "bits of no layer": ("-s 3Gbps", ["-s: rate '3Gbps' does not say which bits"]),
     "line": ("-s 20% --line-rate much", ["line rate 'much'"]),

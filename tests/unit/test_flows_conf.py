@@ -24,9 +24,9 @@ mode      0  #0:throughput 1:latency
 """
 
 
-def traffic(*, jumbo=False, probe=False, **given):
+def traffic(*, jumbo=False, stamped=False, **given):
     values = {key: Given(text, f"a.conf:1: {key}") for key, text in given.items()}
-    return flow_traffic(values, jumbo=jumbo, probe=probe)
+    return flow_traffic(values, jumbo=jumbo, stamped=stamped)
 
 
 def refused(*parts, **given):
@@ -39,7 +39,7 @@ def refused(*parts, **given):
 def test_a_file_of_bitester_as_it_is():
     conf = read_conf(AS_BITESTER_HAS_IT, "bw.conf")
     assert conf.warnings == ()
-    found = flow_traffic(conf.values, jumbo=False, probe=False)
+    found = flow_traffic(conf.values, jumbo=False, stamped=False)
     assert (found.src_mac, found.dst_mac) == ("08:00:27:00:00:83", "08:00:27:00:00:9b")
     assert (str(found.src_ip), str(found.dst_ip)) == ("192.168.201.1", "192.168.201.2")
     assert (found.src_port, found.dst_port) == (7788, 5001)
@@ -163,7 +163,7 @@ def test_values_that_do_not_fit_each_other():
     with pytest.raises(PlanError, match=r"MTU of 9,600; lower it to 9,572$"):
         traffic(payload="9573", jumbo=True)
     with pytest.raises(PlanError, match="stamp"):
-        traffic(src_ip="2001:2::1", payload="15", probe=True)
+        traffic(src_ip="2001:2::1", payload="15", stamped=True)
 
 
 def test_speeds():

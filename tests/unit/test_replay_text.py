@@ -226,7 +226,12 @@ def result(*ports, share=0.087):
     }
     places = [SimpleNamespace(location=parse_location(text)) for text in ("null:a", "null:b")]
     plan = SimpleNamespace(ports=places)
-    session = SimpleNamespace(about=about, infos={p.plan.name: info for p in ports}, plan=plan)
+    session = SimpleNamespace(
+        about=about,
+        infos={p.plan.name: info for p in ports},
+        plan=plan,
+        settings=SimpleNamespace(engine="normal"),
+    )
     cpu = CpuUse(share, ((1, 0.25),))
     return SimpleNamespace(
         session=session,

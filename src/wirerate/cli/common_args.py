@@ -13,6 +13,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.converge_args import converge_from_args, converge_words
+from wirerate.cli.engine_args import engine_words, loop_sleep_ns
 from wirerate.cli.latency_args import floor_ns, output_file
 from wirerate.errors import PlanError
 from wirerate.plan.document import dump_document
@@ -240,7 +241,7 @@ def run_settings(
         jumbo=args.jumbo,
         period_ns=args.period_ns,
         duration_ns=args.duration_ns,
-        cpu_saver_ns=args.cpu_saver_ns,
+        cpu_saver_ns=args.cpu_saver_ns or loop_sleep_ns(args),
         verbose=args.verbose,
         json=args.json,
         **_trial_settings(args),
@@ -251,7 +252,7 @@ def _trial_settings(args: argparse.Namespace) -> dict[str, Any]:
     """What `add_trial` and `add_latency` read, where the command has them."""
     found = {
         name: getattr(args, name)
-        for name in ("settle_ns", "warm_up_ns", "histogram", "peer")
+        for name in ("settle_ns", "warm_up_ns", "histogram", "engine", "peer")
         if name in args
     }
     if getattr(args, "floor", None) is not None:
@@ -304,6 +305,7 @@ def _machine_words(args: argparse.Namespace) -> list[str]:
         words.append("-j")
     if args.cpu_saver_ns:
         words.append(f"--cpu-saver={args.cpu_saver_ns / 1000:.17g}us")
+    words += engine_words(args)
     return words
 
 

@@ -40,8 +40,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     server: CountersServer
     timeout = CLIENT_S
-    server_version = "wirerate"
-    sys_version = ""
     error_content_type = "text/plain; charset=utf-8"
     error_message_format = "%(code)d %(message)s\n%(explain)s\n"
 
@@ -59,7 +57,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path.partition("?")[0] != PATH:
             self.send_error(404, explain=f"There is {PATH} only.")
             return None
-        body = json.dumps(self.server.document()).encode()
+        body = f"{json.dumps(self.server.document())}\n".encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -78,6 +76,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Allow", _METHODS)
         super().end_headers()
 
+    def version_string(self) -> str:
+        """Name the program, and no version."""
+        return "wirerate"
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Write no log."""
 
@@ -88,7 +90,7 @@ class CountersServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
-    request_queue_size = CLIENTS_MAX
+    request_queue_size = 128
 
     def __init__(self, address: PeerAddress) -> None:
         """Take the address, port 0 being a free one. Raises HostSetupError when it cannot."""

@@ -30,6 +30,7 @@ from wirerate.host.capture_files import check_capture_files
 from wirerate.host.environment import environment
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
+from wirerate.plan.descriptor_loop import loop_frames, loop_notes, loop_port, loop_program
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.line_load import check_line_loads
 from wirerate.plan.pools import memory_octets
@@ -83,6 +84,7 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     scans = _scan_traces(plan)
     run = _Run(plan, settings, view, titles, scans, _lcore_map(plan, settings), started)
     drafts = run.drafts()
+    laps = loop_frames(plan, settings, run.lcore_map, drafts)
     need = memory_octets(plan, settings, run.lcore_map, drafts)
     memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
     if settings.peer is not None:
@@ -95,7 +97,7 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         for entry in run.lcore_map.ports
     ]
     with open_engine(settings, ports, run.lcore_map.lcores, memory) as engine:
-        return run.measure(engine, drafts)
+        return run.measure(engine, drafts, laps)
 
 
 def _scan_traces(plan: Plan) -> dict[Path, Mapping[str, Any]]:
@@ -182,19 +184,27 @@ class _Run:
     def _check_loads(self, flows: Sequence[CompiledFlow], line_rates: Sequence[int | None]) -> None:
         check_line_loads(self.plan, flows, line_rates, self.titles, self.settings.duration_ns)
 
-    def measure(self, engine: Engine, drafts: Sequence[CompiledFlow]) -> int:
-        """One trial with an engine that has just started; ``drafts`` are the plan's flows."""
+    def measure(
+        self, engine: Engine, drafts: Sequence[CompiledFlow], laps: Mapping[str, int]
+    ) -> int:
+        """One trial with an engine that has just started; ``drafts`` are the plan's flows.
+
+        ``laps``: the frames of ports that loop (`wirerate.plan.descriptor_loop`).
+        """
         about = engine.call("engine.info")
         sizes = [flow.frame_size_max for flow in drafts]
         with self._refusals_named():
             params = port_params(self.plan, self.settings, self.lcore_map, sizes)
-            opened = engine.call("ports.open", {"ports": params})["ports"]
+            asked = [loop_port(port, laps) for port in params]
+            opened = engine.call("ports.open", {"ports": asked})["ports"]
         named = [self.titles[entry.port] for entry in self.lcore_map.ports]
         tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
         neighbors = resolve_neighbors(engine, self.plan, self.lcore_map)
-        session, compiled = self._session(about, opened, drafts, neighbors)
+        session, compiled = self._session(about, opened, drafts, neighbors, laps)
         self._check_measured(session)
-        program = make_program(self.plan, self.settings, self.lcore_map, compiled)
+        program = loop_program(
+            make_program(self.plan, self.settings, self.lcore_map, compiled), laps
+        )
         if self.settings.warm_up_ns:
             self._warm_up(engine, program, session)
         if self.settings.converge is not None:
@@ -265,6 +275,7 @@ class _Run:
         opened: Sequence[Mapping[str, Any]],
         drafts: Sequence[CompiledFlow],
         neighbors: Mapping[Neighbor, int],
+        laps: Mapping[str, int],
     ) -> tuple[Session, list[CompiledFlow]]:
         """Settle what had to wait for open ports: line rates, their addresses, frames/s.
 
@@ -285,7 +296,8 @@ class _Run:
             plan_flow(number, self.view.flow_title(number, flow.flow), indices, flow)
             for number, flow in enumerate(compiled)
         )
-        notes = _notes(compiled)
+        named = {port.name: port.title for port in ports}
+        notes = (*_notes(compiled), *loop_notes(named, infos, laps))
         return Session(plan, self.settings, ports, flows, infos, about, notes), compiled
 
     def _watch(self, trial: Trial, session: Session) -> None:

@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         settings = replace(settings, lcore_map=_lcore_map(plan, settings))
     if args.show_plan:
         more = () if args.maps else ("-m", str(settings.lcore_map))
-        text = plan_text(document, args, settings.eal, with_duration=False, more=more)
+        searches = settings.converge is not None
+        text = plan_text(document, args, settings.eal, with_duration=searches, more=more)
         sys.stdout.write(text)
         return ExitCode.PASS
     return execute(plan, settings, FlowsView(settings))

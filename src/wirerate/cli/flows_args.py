@@ -23,8 +23,10 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
 from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
+from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.flows_conf import KEYS, Conf, Given, load_conf
 from wirerate.plan.flows_settings import (
     DEFAULTS,
@@ -81,9 +83,12 @@ examples:
       300,000 flows, 10,000 more each second; the receiver counts them
   sudo wirerate flows -a 01:00.1 -- -r 0 -t 0 -n 14 -f pps-test.conf
       BiTester's own words: 14 queues of a NIC, each with its core
+  wirerate flows -f examples/pps-test.conf memif:/run/dut.sock --converge loss --max-time 60
+      the highest rate without loss, in a minute at most
   wirerate flows -f examples/bps-test.conf -s 5000 --probe=0.05 ring:demo --duration 5
       5 Gbit/s, and the latency of 50,000 frames a second beside
 
+{CONVERGE_HELP}
 {EXIT_CODES_HELP.format(what="options")}"""
 
 _KEY_HELP = {
@@ -123,6 +128,7 @@ def add_parser(
     add_trial(output)
     add_latency(output)
     add_peer(output)
+    add_converge(parser.add_argument_group("search"))
     add_show_plan(output)
     return parser
 
@@ -237,9 +243,9 @@ def settings_from_args(
     locations = (*eal.locations, *map(parse_location, args.locations)) or (DEFAULT_LOCATION,)
     _check_locations(locations, args.rx_port, args.tx_port)
     conf = Conf({}) if args.file is None else load_conf(Path(args.file))
-    traffic = flow_traffic(
-        {**conf.values, **_options(args)}, jumbo=args.jumbo, probe=args.probe is not None
-    )
+    stamped = args.probe is not None or args.converge == ConvergeTo.LOSS.value
+    given = {**conf.values, **_options(args)}
+    traffic = flow_traffic(given, jumbo=args.jumbo, stamped=stamped)
     if traffic.mode.measures and args.burst is None:
         args.burst = 1
     common = run_settings(args, eal, len(locations), usable_lcores)
@@ -263,10 +269,10 @@ def settings_from_args(
         oneway=args.oneway,
         promiscuous=args.promiscuous,
     )
-    if settings.live_latencies and not settings.receives:
+    if (settings.measured or settings.probe is not None) and not settings.receives:
         raise PlanError(
-            "--oneway: with --peer no frame is to arrive here, so there is no latency to measure; "
-            "choose --twoway, or mode 0 without --probe"
+            "--oneway: with --peer no frame is to arrive here, so there is nothing to measure; "
+            "choose --twoway, or mode 0 without --probe and --converge loss"
         )
     return settings, (*conf.warnings, *_doubts(settings))
 
@@ -319,7 +325,9 @@ def _queues(args: argparse.Namespace, lcore_map: LcoreMap | None) -> int:
 def _rate(args: argparse.Namespace, mode: Mode) -> Rate:
     if args.speed is not None:
         return parse_speed(args.speed, "-s", mode)
-    return LATENCY_RATE if mode.measures else Rate(RateKind.PERCENT, 100.0)
+    if mode.measures and args.converge is None:
+        return LATENCY_RATE
+    return Rate(RateKind.PERCENT, 100.0)
 
 
 def _probe(args: argparse.Namespace, mode: Mode) -> Rate | None:
@@ -328,6 +336,11 @@ def _probe(args: argparse.Namespace, mode: Mode) -> Rate | None:
     if mode.measures:
         raise PlanError(
             f"--probe: in mode {mode.value} every frame is measured; leave it out, or choose mode 0"
+        )
+    if args.converge is not None:
+        raise PlanError(
+            "--probe: a search changes the rate of all that is sent; leave it out, and probe at "
+            "the rate found (-s)"
         )
     if ":" in args.probe and "bps" not in args.probe.lower():
         raise PlanError(

@@ -24,6 +24,7 @@ from wirerate.cli.common_args import (
     whole,
 )
 from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
+from wirerate.cli.engine_args import add_engine
 from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 from wirerate.plan.converge_settings import ConvergeTo
@@ -73,6 +74,8 @@ examples:
       loss, order, duplicates and latency of every frame
   wirerate perf memif:/run/vpp/memif.sock -r 10Gbps:L1 --converge loss --max-loss 0.01%
       the highest rate at which no more than one frame in 10,000 is lost
+  wirerate perf memif:/run/dut.sock -r 1Mpps --duration 5 --peer 127.0.0.1:8080
+      wirerate reflect --listen 8080 at the other end tells where frames were lost
 
 {CONVERGE_HELP}
 {EXIT_CODES_HELP.format(what="options")}"""
@@ -103,6 +106,7 @@ def add_parser(
     )
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_engine(output)
     add_trial(output)
     add_latency(output)
     add_peer(output)

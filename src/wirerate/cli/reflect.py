@@ -44,6 +44,8 @@ examples:
   sudo wirerate reflect af_packet:right --mac-swap --delay 1ms --duration 10
   sudo wirerate reflect af_xdp:right --rx-only --json
       count, and send nothing
+  wirerate reflect memif:/run/dut.sock,role=server --rx-only --count-flows --listen 8080
+      count flows too; curl http://127.0.0.1:8080/counters tells the counters at any time
 
 {EXIT_CODES_HELP.format(what="options")}"""
 

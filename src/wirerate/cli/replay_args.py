@@ -17,6 +17,7 @@ from wirerate.cli.common_args import (
     eal_request,
     whole,
 )
+from wirerate.cli.engine_args import add_engine
 from wirerate.errors import PlanError
 from wirerate.plan.decode_extension import SPEED_MAX, SPEED_MIN
 from wirerate.plan.replay_document import FRAMES_MAX, ReplayRequest, RewriteMac
@@ -120,6 +121,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_engine(output)
     add_trial(output)
     add_show_plan(output)
     parser.set_defaults(histogram=None, floor=None)  # a trace has no stamps

@@ -19,6 +19,7 @@ from wirerate.cli.common_args import (
     run_settings,
 )
 from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
+from wirerate.cli.engine_args import add_engine
 from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
 
@@ -58,6 +59,8 @@ examples:
       all flows end after 10 s at the latest
   wirerate run plan.yaml --cpu-saver
       lcores sleep when nothing is due, and the CPU time that was really used is told
+  wirerate run plan.yaml --peer 192.0.2.2:8080
+      wirerate reflect --listen at the other end tells where frames were lost
   sudo wirerate run plan.yaml -m 2:3.0/4:5.1
   wirerate perf ring:demo -r 1Mpps --show-plan | wirerate run -
 
@@ -81,6 +84,7 @@ def add_parser(
     add_ports(parser.add_argument_group("ports and lcores"))
     output = parser.add_argument_group("run and output")
     add_run(output)
+    add_engine(output)
     add_trial(output)
     add_latency(output)
     add_peer(output)

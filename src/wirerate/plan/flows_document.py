@@ -51,9 +51,8 @@ def flows_document(settings: FlowsSettings) -> dict[str, Any]:
 
 def _main(settings: FlowsSettings, names: list[str]) -> dict[str, Any]:
     traffic = settings.traffic
-    measured = traffic.mode.measures
-    flow = _flow(settings, MAIN, settings.rate, names, measured=measured)
-    flow["packet"] = _packet(traffic, traffic.flow_num, measured=measured)
+    flow = _flow(settings, MAIN, settings.rate, names, measured=settings.measured)
+    flow["packet"] = _packet(traffic, traffic.flow_num, steered=traffic.mode.measures)
     if settings.ramped:
         flow[EXTENSION] = {"ramp": _ramp(settings)}
     return flow
@@ -62,7 +61,7 @@ def _main(settings: FlowsSettings, names: list[str]) -> dict[str, Any]:
 def _probe(settings: FlowsSettings, rate: Rate, names: list[str]) -> dict[str, Any]:
     """Frames of flow 0, so that there is no 5-tuple besides those of the flows."""
     flow = _flow(settings, PROBE, rate, names, measured=True)
-    flow["packet"] = _packet(settings.traffic, 1, measured=True)
+    flow["packet"] = _packet(settings.traffic, 1, steered=True)
     return flow
 
 
@@ -107,7 +106,7 @@ def _ramp(settings: FlowsSettings) -> dict[str, Any]:
     return ramp
 
 
-def _packet(traffic: FlowTraffic, flows: int, *, measured: bool) -> list[dict[str, Any]]:
+def _packet(traffic: FlowTraffic, flows: int, *, steered: bool) -> list[dict[str, Any]]:
     own: dict[str, Any] = {"choice": "auto"}
     ethernet = {
         "dst": _value(traffic.dst_mac),
@@ -120,12 +119,12 @@ def _packet(traffic: FlowTraffic, flows: int, *, measured: bool) -> list[dict[st
     }
     return [
         {"choice": "ethernet", "ethernet": ethernet},
-        _ip(traffic, flows, measured=measured),
+        _ip(traffic, flows, steered=steered),
         {"choice": "udp", "udp": udp},
     ]
 
 
-def _ip(traffic: FlowTraffic, flows: int, *, measured: bool) -> dict[str, Any]:
+def _ip(traffic: FlowTraffic, flows: int, *, steered: bool) -> dict[str, Any]:
     addresses = -(-flows // PORT_FLOWS)
     is_ipv4 = traffic.src_ip.version == 4
     source = _increment(str(traffic.src_ip), "0.0.0.1" if is_ipv4 else "::1", addresses)
@@ -133,11 +132,11 @@ def _ip(traffic: FlowTraffic, flows: int, *, measured: bool) -> dict[str, Any]:
         source[EXTENSION] = {"every": PORT_FLOWS}
     fields: dict[str, Any] = {"src": source, "dst": _value(str(traffic.dst_ip))}
     if is_ipv4:
-        if measured:
+        if steered:
             fields["priority"] = {"choice": "dscp", "dscp": {"phb": _value(_DSCP)}}
         fields |= {"dont_fragment": _value(1), "time_to_live": _value(64)}
         return {"choice": "ipv4", "ipv4": fields}
-    if measured:
+    if steered:
         fields["traffic_class"] = _value(_TRAFFIC_CLASS)
     return {"choice": "ipv6", "ipv6": fields | {"hop_limit": _value(64)}}
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NoReturn
 
 from wirerate.errors import PlanError
+from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.decode_extension import FLOWS_MAX
 from wirerate.plan.flows_conf import Given
 from wirerate.plan.layout import STAMP_OCTETS
@@ -145,6 +146,12 @@ class FlowsSettings(RunSettings):
         return not self.oneway or self.peer is None
 
     @property
+    def measured(self) -> bool:
+        """All frames of the flows are stamped: for their latency, or to know what is lost."""
+        loss = self.converge is not None and self.converge.to is ConvergeTo.LOSS
+        return self.traffic.mode.measures or loss
+
+    @property
     def ramped(self) -> bool:
         """Each queue has flows of its own, which a plan needs our extension to say.
 
@@ -155,10 +162,10 @@ class FlowsSettings(RunSettings):
         return grows and flows > 1 and flows >= self.queues
 
 
-def flow_traffic(given: Mapping[str, Given], *, jumbo: bool, probe: bool) -> FlowTraffic:
+def flow_traffic(given: Mapping[str, Given], *, jumbo: bool, stamped: bool) -> FlowTraffic:
     """Check the values of keys; what is missing has its default. Raises PlanError.
 
-    ``jumbo``: ports are opened for long frames. ``probe``: there are latency probes, too.
+    ``jumbo``: ports are opened for long frames. ``stamped``: frames have a stamp in any mode.
     """
     is_ipv6 = any(":" in given[key].text for key in _DEFAULT_IPV6 if key in given)
     defaults = DEFAULTS | (_DEFAULT_IPV6 if is_ipv6 else {})
@@ -176,7 +183,7 @@ def flow_traffic(given: Mapping[str, Given], *, jumbo: bool, probe: bool) -> Flo
         mode=Mode(_whole(texts["mode"], 0, 2)),
     )
     _check_addresses(traffic, texts)
-    _check_payload(traffic, texts["payload"], jumbo=jumbo, stamped=probe or traffic.mode.measures)
+    _check_payload(traffic, texts["payload"], jumbo=jumbo, stamped=stamped or traffic.mode.measures)
     return traffic
 
 

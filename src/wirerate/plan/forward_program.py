@@ -27,6 +27,8 @@ LINE_FRAMES = 262_144
 """A delay line's room, for each queue (engine/program/forward_build.c)."""
 _LINE_FRAMES_NO_DELAY = 4096
 _LINE_ENTRY_OCTETS = 16
+_FLOW_SLOT_OCTETS = 16
+_FLOW_ADDRESS_OCTETS = 32
 _PLAIN_MBUFS = 8192
 _DELAY_FPS = 10_000_000
 _DELAY_SCALED_MAX_NS = 10_000_000
@@ -81,13 +83,19 @@ def _frame_size_max(settings: ForwardSettings) -> int:
 
 
 def forward_memory_octets(settings: ForwardSettings, lanes: Sequence[Lane]) -> int:
-    """What receive mbufs and delay lines take, the most that it can be [octets]."""
+    """What receive mbufs, delay lines and counted flows take, the most that it can be [octets]."""
     total = 0
     for index in range(len(settings.locations)):
         queues = max(queues_of(lanes, index))
         total += rx_pool_octets(settings, queues, _frame_size_max(settings))
     frames = LINE_FRAMES if settings.impairments.delay_ns else _LINE_FRAMES_NO_DELAY
-    return total + len(lanes) * frames * _LINE_ENTRY_OCTETS
+    return total + len(lanes) * (frames * _LINE_ENTRY_OCTETS + _flows_octets(settings.distinct_max))
+
+
+def _flows_octets(flows: int) -> int:
+    """What a queue's table of so many flows takes (engine/program/flow_table_build.c)."""
+    slots = 1 << (2 * flows - 1).bit_length() if flows else 0
+    return slots * _FLOW_SLOT_OCTETS + flows * _FLOW_ADDRESS_OCTETS
 
 
 def forward_program(

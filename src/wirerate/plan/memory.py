@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _CACHE_LINE = 64
 #: Beside the frame: the pool's object header 64, struct rte_mbuf 128, headroom 128.
 _MBUF_OCTETS = 320
-#: Frames that repeat within so many are rendered once, before the start (0002, STREAM).
-_READY_PERIOD_MAX = 8192
+READY_PERIOD_MAX = 8192
+"""Frames that repeat within so many are rendered once, before the start (0002, STREAM)."""
 #: Else fields are written before each burst; these many frames leave room for lists of values.
 _WALK_FRAMES = 16_384
 _RING_FRAMES_MIN = 64
@@ -76,11 +76,16 @@ def _ring_frames(stream: Mapping[str, Any], least: int, written: int) -> int:
 
     ``least`` of them where all are ready, ``written`` where fields are written before each burst.
     """
-    lengths = max(len(stream["lengths"]), 1)
-    period = math.lcm(lengths, *(_count(field) for field in stream["fields"]))
-    if period > _READY_PERIOD_MAX or "ramp" in stream:
-        return max(_WALK_FRAMES, written) + lengths
+    period = frames_period(stream)
+    if period > READY_PERIOD_MAX or "ramp" in stream:
+        return max(_WALK_FRAMES, written) + max(len(stream["lengths"]), 1)
     return -(-least // period) * period
+
+
+def frames_period(stream: Mapping[str, Any]) -> int:
+    """Frames after which those of a STREAM with a template begin anew."""
+    lengths = max(len(stream["lengths"]), 1)
+    return math.lcm(lengths, *(_count(field) for field in stream["fields"]))
 
 
 def _count(field: Mapping[str, Any]) -> int:

@@ -21,6 +21,12 @@ SETTLE_DEFAULT_NS = 2_000_000_000
 """RFC 2544 section 23 waits two seconds for residual frames."""
 
 
+ENGINE_NORMAL = "normal"
+"""Each burst is handed to the driver."""
+ENGINE_LOOP = "descriptor-loop"
+"""The device's ring is filled once, then only its tail is moved."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """Options of every command that runs a plan; checked as far as that goes without a device.
@@ -32,11 +38,12 @@ class RunSettings:
     until all flows have ended or somebody interrupts. ``cpu_saver_ns`` is how long a worker sleeps
     when nothing is due, 0 = never. ``settle_ns`` is how long frames may arrive after the last one
     was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
-    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``peer`` is the
-    forwarder at the other end that is asked for its counters. ``distinct_max``: each Rx queue
-    counts distinct 5-tuples and has room for so many, 0 = it does not. ``live_latencies``: the
-    looks while frames are sent have the histograms of latencies, too. ``converge``: search
-    for a rate by trials or intervals of ``duration_ns``; None = run one trial.
+    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``engine`` is how
+    frames are handed over: ENGINE_NORMAL or ENGINE_LOOP. ``peer`` is the forwarder at the other end
+    that is asked for its counters. ``distinct_max``: each Rx queue counts distinct 5-tuples and has
+    room for so many, 0 = it does not. ``live_latencies``: the looks while frames are sent have the
+    histograms of latencies, too. ``converge``: search for a rate by trials or intervals of
+    ``duration_ns``; None = run one trial.
     """
 
     eal: EalRequest
@@ -57,6 +64,7 @@ class RunSettings:
     warm_up_ns: int = 0
     histogram: Path | None = None
     floor_ns: float = 0.0
+    engine: str = ENGINE_NORMAL
     peer: PeerAddress | None = None
     distinct_max: int = 0
     live_latencies: bool = False

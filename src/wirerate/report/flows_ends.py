@@ -80,6 +80,8 @@ def ends_of(result: RunResult, settings: FlowsSettings) -> Ends:
         server_cores, server = peer.account.lcores, f"peer {peer.address}"
     elif peer is not None:
         server = f"peer {peer.address}, {peer.gap}"
+    elif settings.peer is not None:
+        server = "not asked while a rate is sought"
     elif settings.oneway and here is not None:
         server_rx, server = here, f"port {settings.rx_port} of this run"
     return Ends(

@@ -26,8 +26,9 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 
 
 def engine_document(result: RunResult) -> dict[str, Any]:
-    """The engine and what it took."""
-    return engine_facts(result.session.about, result.final)
+    """The engine, how it transmits and what it took."""
+    facts = engine_facts(result.session.about, result.final)
+    return facts | {"transmit_engine": result.session.settings.engine}
 
 
 def engine_facts(engine: Mapping[str, Any], final: Snapshot) -> dict[str, Any]:

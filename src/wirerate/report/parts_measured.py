@@ -183,9 +183,13 @@ def replies_document(port: Port) -> dict[str, int] | None:
 
 
 def device_facts(info: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result must name of a device: firmware, NUMA node, and by which clock it receives."""
+    """What a result must name of a device: firmware, NUMA node, and by which clock it receives.
+
+    ``tx_loop``: the Tx ring that loops, None with the normal engine.
+    """
     return {
         "firmware": info["firmware"] or None,
         "numa_node": info["socket"],
         "rx_clock": info["rx_clock"],
+        "tx_loop": info.get("tx_loop"),
     }

@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirerate.errors import PeerError
 from wirerate.trial.peer import PeerDocumentError, PeerLook, PeerResult, look_of, peer_result
@@ -32,25 +32,29 @@ _NS_PER_S = 1_000_000_000
 
 def ask(address: PeerAddress) -> PeerLook:
     """One look at a peer, within TIMEOUT_S. Raises PeerError."""
-    answers: list[PeerLook | Exception] = []
+    answers: list[bytes | Exception] = []
     # In a thread, because neither looking a name up nor a slow answer has a time limit of its own.
     thread = threading.Thread(target=_ask_into, args=(address, answers), daemon=True)
     thread.start()
     thread.join(TIMEOUT_S)
     answer = answers[0] if answers else TimeoutError()
-    if isinstance(answer, PeerLook):
-        return answer
-    raise PeerError(f"--peer {address}: {_why(answer)}") from answer
-
-
-def _ask_into(address: PeerAddress, answers: list[PeerLook | Exception]) -> None:
     try:
-        answers.append(look_of(_document(address)))
+        if isinstance(answer, Exception):
+            raise answer
+        return look_of(json.loads(answer))
+    except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
+        raise PeerError(f"--peer {address}: {_why(error)}") from error
+
+
+def _ask_into(address: PeerAddress, answers: list[bytes | Exception]) -> None:
+    try:
+        answers.append(_answer(address))
     except (OSError, ValueError, http.client.HTTPException) as error:
         answers.append(error)
 
 
-def _document(address: PeerAddress) -> Any:
+def _answer(address: PeerAddress) -> bytes:
+    """What it sends. Raises OSError, ValueError (of the host's name) or HTTPException."""
     connection = http.client.HTTPConnection(address.host, address.port, timeout=TIMEOUT_S)
     try:
         connection.request("GET", "/counters")
@@ -59,7 +63,7 @@ def _document(address: PeerAddress) -> Any:
         if response.status != _OK:
             text = f"it answers {response.status} instead of its counters"
             raise PeerDocumentError(text)
-        return json.loads(body)
+        return body
     finally:
         connection.close()
 
@@ -70,7 +74,7 @@ def _why(error: Exception) -> str:
         return f"no answer within {TIMEOUT_S:g} s; start wirerate reflect --listen there"
     if isinstance(error, PeerDocumentError):
         return f"{error}; give the address of wirerate reflect --listen"
-    if isinstance(error, (ValueError, http.client.HTTPException)):
+    if isinstance(error, (ValueError, RecursionError, http.client.HTTPException)):
         return "what answers there is no wirerate; give the address of wirerate reflect --listen"
     reason = getattr(error, "strerror", None) or str(error)
     return f"{reason.lower()}; start wirerate reflect --listen there"
