@@ -13,14 +13,15 @@ import pytest
 
 from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
 from support.made_up import ENVIRONMENT
-from wirerate.cli import perf_args
+from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import forward_json, perf_json, replay_view, run_json
+from wirerate.report import flows_json, forward_json, perf_json, replay_view, run_json
+from wirerate.report.flows_live import LatencyLook, Look
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.session import Session
@@ -113,7 +114,9 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-@pytest.mark.parametrize("command", ["perf", "run", "replay", "preview", "forward", "reflect"])
+@pytest.mark.parametrize(
+    "command", ["perf", "run", "replay", "preview", "forward", "reflect", "flows"]
+)
 def test_every_option_is_described(command):
     """A page with options of another one's may name one spelling of each."""
     section = section_of(command, "Options")
@@ -202,6 +205,11 @@ def tiny_document(command):
         return perf_json.document(result, 64)
     if command == "run":
         return run_json.document(result)
+    if command == "flows":
+        settings, _ = flows_args.settings_from_args(parse(["flows"]), LCORES)
+        result = replace(result, session=replace(result.session, settings=settings))
+        look = fake(Look, tx=(), rx=(), busy=(), latency=fake(LatencyLook))
+        return flows_json.document(result, settings, [look])
     facts = replace(fake(TraceFacts), format="pcap")
     return replay_view.ReplayView(Path("trace.pcap"), facts, by_times=False).document(result)
 
@@ -229,10 +237,16 @@ SCHEMAS = {
     "run": run_json.SCHEMA,
     "replay": replay_view.SCHEMA,
     "forward": forward_json.SCHEMA,
+    "flows": flows_json.SCHEMA,
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("environment", "ports[].device"),
+    "flows": (
+        *("verdict", "environment", "flows", "total", "ports", "cpu", "engine", "traffic"),
+        *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
+        "series[].latency_ns",
+    ),
 }
 """Objects that a page describes as one."""
 
@@ -260,6 +274,19 @@ def test_every_example_is_listed_and_its_commands_are_understood(path):
     for line in shown:
         args = parse(shlex.split(line))
         assert args.plan == f"examples/{path.name}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.conf")), ids=lambda path: path.name)
+def test_every_file_of_flows_is_listed_and_its_commands_are_understood(path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert f"(examples/{path.name})" in (ROOT / "README.md").read_text()
+    shown = re.findall(r"^#   wirerate (.*?)(?:   .*)?$", path.read_text(), re.MULTILINE)
+    assert len(shown) >= 2
+    for line in shown:
+        args = parse(shlex.split(line))
+        assert args.file == f"examples/{path.name}"
+        _, warnings = flows_args.settings_from_args(args, LCORES)
+        assert warnings == ()
 
 
 def anchors(page):
