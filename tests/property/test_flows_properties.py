@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ PORT_AT = {4: 34, 6: 54}
 
 def settings(texts, *, ramp, queues=1):
     given = {key: Given(text, key) for key, text in texts.items()}
-    common = dict.fromkeys(FlowsSettings.__dataclass_fields__) | {
+    common: dict[str, Any] = dict.fromkeys(FlowsSettings.__dataclass_fields__) | {
         "traffic": flow_traffic(given, jumbo=False, stamped=False),
         "locations": (parse_location("ring:x"),),
         "rx_port": 0,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of `wirerate flows`: BiTester's, stronger than its file; every mistake in a line."""
 
+import argparse
 import shlex
 
 import pytest
@@ -67,6 +68,7 @@ def test_options_are_stronger_than_the_file(conf):
 def test_every_key_is_an_option():
     parser = build_parser("flows")
     [subparsers] = [action for action in parser._actions if action.dest == "command"]
+    assert isinstance(subparsers, argparse._SubParsersAction)
     there = {word for a in subparsers.choices["flows"]._actions for word in a.option_strings}
     assert {f"--{key.replace('_', '-')}" for key in KEYS} <= there
 

@@ -14,6 +14,7 @@ from wirerate.plan.decode import decode_plan
 from wirerate.plan.document import dump_document, parse_document
 from wirerate.plan.flows_document import flows_document
 from wirerate.plan.flows_map import flows_map, ordered_lcores
+from wirerate.plan.lcore_map import Direction
 from wirerate.plan.model import Ramp
 from wirerate.plan.program import make_program
 
@@ -220,7 +221,9 @@ def test_every_is_read_strictly():
 
 
 def test_lcores():
-    both, tx, rx = {"rx", "tx"}, {"tx"}, {"rx"}
+    both: frozenset[Direction] = frozenset({"rx", "tx"})
+    tx: frozenset[Direction] = frozenset({"tx"})
+    rx: frozenset[Direction] = both - tx
     assert str(flows_map([both], 2, [1, 2, 3, 4], separate=False)) == "1-2.0"
     assert str(flows_map([both], 2, [1, 2, 3, 4], separate=True)) == "1-2:3-4.0"
     assert str(flows_map([tx, rx], 1, [5, 6], separate=True)) == ":6.0/5:.1"
