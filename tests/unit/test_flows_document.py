@@ -3,6 +3,7 @@
 
 import ipaddress
 import shlex
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +15,11 @@ from wirerate.plan.decode import decode_plan
 from wirerate.plan.document import dump_document, parse_document
 from wirerate.plan.flows_document import flows_document
 from wirerate.plan.flows_map import flows_map, ordered_lcores
-from wirerate.plan.lcore_map import Direction
 from wirerate.plan.model import Ramp
 from wirerate.plan.program import make_program
+
+if TYPE_CHECKING:
+    from wirerate.plan.lcore_map import Direction
 
 PORT = PortFacts(0, None, None)
 SRC_IP, SRC_PORT = 26, 34
