@@ -21,8 +21,8 @@ packages="make gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev z
 	python3 python3-venv iproute2"
 if [ "$profile" = dev ]; then
 	# dpdk-dev: testpmd, the forwarder of some tests and the peer of some benchmarks. clang: fuzzing.
-	# nftables, ping: what a kernel at the other end does with frames.
-	packages="$packages git dpdk-dev libcmocka-dev tshark clang nftables iputils-ping"
+	# nftables, ping: what a kernel at the other end does with frames. chromium: does a report open?
+	packages="$packages git dpdk-dev libcmocka-dev tshark clang nftables iputils-ping chromium"
 fi
 
 fail() {

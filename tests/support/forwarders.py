@@ -13,11 +13,13 @@ from wirerate.cli.main import parse
 from wirerate.plan.forward_lanes import mapped_lanes
 from wirerate.trial.forward_result import ForwardSession, forward_result
 from wirerate.trial.forward_snapshot import Answers, ForwardSnapshot, LaneCounts
+from wirerate.trial.peer import OwnCounts, PeerCounts, PeerLook, peer_result
 
 if TYPE_CHECKING:
     from wirerate.plan.forward_lanes import Lane
     from wirerate.plan.forward_settings import ForwardSettings
     from wirerate.trial.forward_result import ForwardResult
+    from wirerate.trial.peer import PeerResult
 
 LCORES = range(16)
 
@@ -95,6 +97,13 @@ def result_of(
 ) -> ForwardResult:
     """The result of a trial that ended with those counts."""
     return forward_result(EndedTrial(final, death), session)  # type: ignore[arg-type]
+
+
+def accounted_peer() -> PeerResult:
+    """A peer that received 100 frames, and sent back 90 of them."""
+    before = PeerLook("then", ((0, 0, 1),), PeerCounts(), resets=0, lcores=1)
+    after = replace(before, counts=PeerCounts(received=100, returned=90, dropped=8))
+    return peer_result("dut:80", before, after, OwnCounts(unsent=1, sent=105, came=87))
 
 
 ANSWERED = Answers(frames=6, arp=1, neighbors=2, echoes=3, not_taken=0, overflowed=0)

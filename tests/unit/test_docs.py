@@ -11,7 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
+from support.forwarders import (
+    ANSWERED,
+    accounted_peer,
+    counts,
+    look,
+    result_of,
+    session_of,
+    settings_of,
+)
 from support.made_up import ENVIRONMENT
 from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
@@ -43,7 +51,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMES = (["run"], ["replay"], ["preview"])
+NAMES = (["run"], ["replay"], ["preview"], ["report"])
 """Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
@@ -114,9 +122,10 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-@pytest.mark.parametrize(
-    "command", ["perf", "run", "replay", "preview", "forward", "reflect", "flows"]
-)
+WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "flows"]
+
+
+@pytest.mark.parametrize("command", WITH_OPTIONS)
 def test_every_option_is_described(command):
     """A page with options of another one's may name one spelling of each."""
     section = section_of(command, "Options")
@@ -185,6 +194,7 @@ def tiny_result():
         total_received(final, flows),
         ENVIRONMENT,
         ({"path": "/captures/a.pcap", "frames": 1},),
+        accounted_peer(),
     )
 
 

@@ -227,3 +227,23 @@ def test_captures():
 )
 def test_captures_that_are_none(words, part):
     assert part in refusal(*PAIR, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [((), 0), (("--count-flows",), 1 << 20), (("--count-flows=16777216",), 1 << 24)],
+)
+def test_flows_are_counted(words, most):
+    assert settings_of(*PAIR, *words).distinct_max == most
+
+
+@pytest.mark.parametrize("text", ["0", "16777217", "-1", "1.5", "1M", "", "null:c"])
+def test_flows_that_cannot_be_counted(text):
+    assert "--count-flows" in refusal(*PAIR, f"--count-flows={text}")
+
+
+def test_where_counters_are_told():
+    assert settings_of(*PAIR).listen is None
+    assert str(settings_of(*PAIR, "--listen", "8080").listen) == "127.0.0.1:8080"
+    assert str(settings_of(*PAIR, "--listen", "[::]:0").listen) == "[::]:0"
+    assert "--listen" in refusal(*PAIR, "--listen", "everywhere")

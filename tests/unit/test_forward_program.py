@@ -153,6 +153,12 @@ def test_an_rx_task():
     }
 
 
+def test_tasks_that_count_flows():
+    for words in (("--rx-only",), ()):
+        tasks = tasks_of("reflect", "null:a", *words, "-m", "1.0", "--count-flows=77")
+        assert tasks[1][0]["distinct_max"] == 77
+
+
 def test_a_port_with_addresses_answers():
     words = ["--address", "10.0.0.2", "--address", "fd00::2"]
     (tasks,) = tasks_of("reflect", "null:a", "-m", "1.0", *words).values()
@@ -220,6 +226,18 @@ def test_memory_grows_with_the_delay():
     late = octets(*PAIR, "-m", "1.0/2.1", "--delay", "1ms")
     assert late - plain > 2 * (10_000 * 2048 + 250_000 * 16)
     assert octets(*PAIR, "-m", "1.0/2.1", "-j") > 2 * plain
+
+
+def test_memory_grows_with_the_flows_counted():
+    """Slots of 16 octets, a power of two of them and twice as many as flows; addresses of 32."""
+
+    def octets(*words):
+        settings = settings_of("reflect", "null:a", "-m", "1-2.0", *words)
+        return forward_memory_octets(settings, lanes_of(settings))
+
+    assert octets("--count-flows") - octets() == 2 * ((2 << 20) * 16 + (1 << 20) * 32)
+    assert octets("--count-flows=1000") - octets() == 2 * (2048 * 16 + 1000 * 32)
+    assert octets("--count-flows=1") - octets() == 2 * (2 * 16 + 32)
 
 
 def test_what_rate_can_be_delayed():

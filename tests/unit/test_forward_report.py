@@ -92,6 +92,51 @@ def test_many_queues_are_shown_by_direction():
     ]
 
 
+def test_each_lcore_and_their_sum():
+    session = session_of(settings_of("reflect", "null:a", "null:b", "-m", "1.0/1.1/2.1"))
+    lanes = [counts(busy_cycles=cycles) for cycles in (HZ // 4, HZ // 4, HZ // 10)]
+    assert "CPU: lcore 1 50.0 %, lcore 2 10.0 %; sum 60.0 %" in forward_text.table(
+        session, look(*lanes), None
+    )
+    later = look(*[replace(lane, busy_cycles=HZ) for lane in lanes], seconds=2.0)
+    line = forward_text.table(session, later, look(*lanes)).splitlines()[-1]
+    assert line == "CPU: lcore 1 150.0 %, lcore 2 90.0 %; sum 240.0 %"
+    found = forward_json.document(result_of(session, look(*lanes)), {})["cpu"]
+    assert found["utilisation"] == pytest.approx(0.6)
+    assert [one["lcore"] for one in found["lcores"]] == [1, 2]
+
+
+def test_of_many_lcores_the_range_is_shown():
+    session = session_of(settings_of("reflect", "null:a", "-m", "0-15.0", "-q", "17"))
+    assert len(session.lanes) == 17
+    busy = [(lcore, lcore / 100) for lcore in range(17)]
+    assert forward_text._cpu_line(busy) == "CPU: 17 lcores 0.0 % to 16.0 %; sum 136.0 %"
+
+
+def test_what_devices_dropped():
+    session = session_of(settings_of(*PAIR))
+    device = {"imissed": 1200, "rx_nombuf": 34}
+    text = forward_text.table(session, look(counts(), counts(), device=device), None)
+    assert text.endswith("Dropped by port 0: no descriptor 1,200, no mbuf 34, socket full 0")
+
+
+def test_flows_are_counted_where_they_are_asked_for():
+    words = ("reflect", "null:a", "-m", "1-2.0", "--count-flows=1000")
+    session = session_of(settings_of(*words))
+    lanes = (counts(distinct_flows=1000, distinct_overflow=7), counts(distinct_flows=12))
+    now = look(*lanes, ports=1)
+    lines = forward_text.table(session, now, None).splitlines()
+    assert [line.split()[-1] for line in lines[:4]] == ["flows", "1,000+", "12", "1,012+"]
+    result = result_of(session, now)
+    assert "flows         1,012+ distinct" in forward_text.summary(result)
+    assert any("raise --count-flows" in note for note in result.verdict.notes)
+    assert result.verdict.valid
+    found = forward_json.document(result, {})
+    assert found["settings"]["distinct_max"] == 1000
+    assert found["total"]["distinct_flows"] == 1012
+    assert found["ways"][0]["queues"][0]["distinct_overflow"] == 7
+
+
 def test_the_summary():
     text = forward_text.summary(
         result(counts(1000, dropped=3, duplicated=2, reordered=1, held=4), counts(0))

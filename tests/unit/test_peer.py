@@ -139,6 +139,7 @@ def test_one_way_ends_at_a_peer_that_only_counts():
 def test_one_way_ends_at_the_peer_when_nothing_is_received_here():
     own = OwnCounts(unsent=0, sent=100, came=None)
     result = result_between(document(counts(0)), document(counts(100, not_taken=50)), own)
+    assert shown(result)[0].endswith("; all 100 that were due arrived there")
     assert "on the way back" not in shown(result)[1]
     assert result.account.missing == 0
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from support.forwarders import accounted_peer
 from support.made_up import REPLIES, flow_queue, port, rx_queue, session, snapshot, tx_queue
 from support.made_up import flow as made_flow
 from support.made_up import result as made_result
@@ -105,7 +106,7 @@ def test_mistakes_are_one_line_and_exit_code_2(capsys, plan_file, line, says):
 
 def test_show_plan_prints_what_runs_the_same(capsys, monkeypatch, plan_file):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(8))
-    words = f"-l 1-3 -n 4 -- {plan_file} -m 1.0 -b 64 --line-rate 10G --duration 2s"
+    words = f"-l 1-3 -n 4 -- {plan_file} -m 1.0 -b 64 --line-rate 10G --duration 2s --peer [::1]:80"
     assert main(["run", *words.split(), "--show-plan"]) == 0
     text = capsys.readouterr().out
     assert decode_plan(parse_document(text.encode())) == decode_plan(parse_document(PLAN.encode()))
@@ -212,7 +213,8 @@ def test_the_json_document_is_described_field_by_field():
     made = replace(port((tx_queue(),), (rx_queue(),), flows=(flow_queue(1),)), replies=REPLIES)
     run_session = session([made], [made_flow(measured=True)], settings("plan.yaml", 1))
     result = made_result(run_session, snapshot(made), cpu=CpuUse(0.1, ((1, 0.1),)))
-    whole = run_json.document(replace(result, captures=({"path": "/a.pcap", "frames": 1},)))
+    captures = ({"path": "/a.pcap", "frames": 1},)
+    whole = run_json.document(replace(result, captures=captures, peer=accounted_peer()))
     rows = re.findall(r"^\| `([^`]+)`", section("The JSON document"), re.MULTILINE)
     assert set().union(*map(expanded, rows)) == set(leaves(whole))
     assert run_json.SCHEMA in section("The JSON document")

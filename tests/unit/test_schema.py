@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.forwarders import accounted_peer
 from support.made_up import (
     REPLIES,
     flow,
@@ -43,6 +44,7 @@ def document(*, measured=True, received=True):
     settings = settings_from_args(parse(["run", "plan.yaml"]), 1, [1, 2])
     flows = [flow(measured=measured, rx_ports=(0,), fps=None if measured else 3.0)]
     made_result = result(session([made], flows, settings), snapshot(made))
+    made_result = replace(made_result, peer=accounted_peer() if measured else None)
     return json.loads(json.dumps(run_json.document(made_result)))
 
 
@@ -68,6 +70,8 @@ def test_fields_may_be_added(validator):
         (("total", "latency_ns", "floor_ns"), None),
         (("ports", 0, "rx_clock"), "sun"),
         (("environment", "command"), "wirerate"),
+        (("peer", "lost", "queues"), -1),
+        (("peer", "complete"), 1),
     ],
 )
 def test_wrong_results_are_refused(validator, path, value):

@@ -151,3 +151,12 @@ def test_an_engine_that_dies_in_the_warm_up_is_an_error():
     dying = trial_of(Counters(sent=2, received=1), Engine(dead=True))
     with pytest.raises(EngineDiedError, match="was killed"):
         warm_up(dying)
+
+
+def test_somebody_may_look_before_receiving_ends():
+    engine = Engine()
+    made = trial_of(Counters(sent=1), engine, None)
+    made.settled = lambda: engine.calls.append("looked")
+    for _ in made.watch():
+        pass
+    assert engine.calls == ["traffic.start", "traffic.stop", "looked", "program.unload"]

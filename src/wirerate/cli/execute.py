@@ -214,6 +214,7 @@ class _Run:
         watch = None
         if self.settings.peer is not None:
             watch = PeerWatch(self.settings.peer, self.settings.settle_ns)
+            trial.settled = watch.end
         with stopping(trial), watch or nullcontext():
             self._watch(trial, session)
         return self._report(trial, session, watch)

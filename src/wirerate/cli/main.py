@@ -79,6 +79,10 @@ _COMMANDS = {
         "forward between pairs of ports, with a cost per frame and faults if asked",
         takes_eal=True,
     ),
+    "report": _Command(
+        "wirerate.cli.report",
+        "make a page or plots of a result's JSON document",
+    ),
     "preview": _Command(
         "wirerate.cli.preview",
         "write the frames of a plan to a capture file, as they would be sent",

@@ -139,9 +139,9 @@ def table(session: ForwardSession, now: ForwardSnapshot, before: ForwardSnapshot
         row = (*cells, *_cells(own, counted, seconds, now.tsc_hz, len(columns)))
         rows.append((*row, _flows_cell(counted)) if flows else row)
     shown = (*columns, _FLOWS_COLUMN) if flows else columns
-    lines = table_lines(shown, rows, terminal_columns())
-    lines += [_cpu_line(lcores_busy(session.lanes, now, before)), *_device_lines(now)]
-    return wrapped("\n".join(lines), terminal_columns())
+    below = [_cpu_line(lcores_busy(session.lanes, now, before)), *_device_lines(now)]
+    room = terminal_columns()
+    return "\n".join([*table_lines(shown, rows, room), wrapped("\n".join(below), room)])
 
 
 def _flows_cell(counts: LaneCounts) -> str:

@@ -33,7 +33,7 @@ def peer_lines(peer: PeerResult | None) -> Iterator[str]:
     back = f", sent back {format_count(account.counts.returned)}" if account.returns else ""
     yield (
         f"  Peer {peer.address}: received {format_count(account.counts.received)}{back}; "
-        f"{format_count(abs(account.missing))} {_missing_text(account)}"
+        f"{_missing_text(account)}"
     )
     yield f"    {_losses_text(account)}"
     gains = [
@@ -48,9 +48,12 @@ def peer_lines(peer: PeerResult | None) -> Iterator[str]:
 def _missing_text(account: PeerAccount) -> str:
     where = "back here" if account.returns else "there"
     due = format_count(account.due)
+    if account.missing == 0:
+        return f"all {due} that were due arrived {where}"
+    number = format_count(abs(account.missing))
     if account.missing < 0:
-        return f"more arrived {where} than the {due} that were due"
-    return f"of {due} that were due did not arrive {where}"
+        return f"{number} more arrived {where} than the {due} that were due"
+    return f"{number} of {due} that were due did not arrive {where}"
 
 
 def _losses_text(account: PeerAccount) -> str:

@@ -82,10 +82,10 @@ def _why(error: Exception) -> str:
 
 @dataclass
 class PeerWatch:
-    """A peer during one trial: `begin` before anything is sent, `end` when all has settled.
+    """A peer during one trial: a context manager around it, and its `Trial.settled` is `end`.
 
-    ``settle_ns``: frames may still be on their way at either time, and that long is waited until
-    two looks are alike. A context manager around the trial.
+    ``settle_ns``: frames may still be on their way before and after, and that long is waited until
+    two looks are alike. Receiving goes on meanwhile.
     """
 
     address: PeerAddress
@@ -105,8 +105,8 @@ class PeerWatch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """See `end`; not after an exception, for there is no result then."""
-        if kind is None:
+        """Look at last, where the trial ended before it had settled."""
+        if kind is None and self._after is None and self._gap is None:
             self.end()
 
     def begin(self) -> None:

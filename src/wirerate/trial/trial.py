@@ -17,7 +17,7 @@ from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
@@ -38,7 +38,8 @@ class Trial:
     ``duration_ns`` None = until all frames are sent or `stop` is called. ``settle_ns`` is how long
     what is under way may take to arrive; ``measured`` says that all that is to come back is found
     again, so that foreign frames need not be waited for; ``live_latencies`` that the snapshots of
-    every period have the histograms of latencies. After `watch` has ended, ``final`` holds
+    every period have the histograms of latencies. ``settled`` is called when all that is to
+    arrive has arrived; what does meanwhile is counted. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
     did, ``death`` None or how the engine died on the way, ``unloaded`` its reply to
@@ -52,6 +53,7 @@ class Trial:
     settle_ns: int = SETTLE_DEFAULT_NS
     measured: bool = False
     live_latencies: bool = False
+    settled: Callable[[], None] = lambda: None
     final: Snapshot | None = None
     began: Snapshot | None = None
     sent: Snapshot | None = None
@@ -70,6 +72,7 @@ class Trial:
         try:
             yield from self._transmit()
             self._settle()
+            self.settled()
             self.unloaded = self.engine.call("program.unload")
         except EngineDiedError as error:
             self.death = str(error)

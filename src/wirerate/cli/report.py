@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wirerate report`: make the page and the plots of a result again, from its JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.errors import ExitCode, HostSetupError, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCHEMAS = ("wirerate-rss/1",)
+"""Of documents that have a page."""
+
+_EPILOG = """\
+examples:
+  wirerate rss --json > result.json
+  wirerate report result.json -o result.html
+      one file with tables and charts, which any browser opens without a network
+  wirerate report result.json --plots charts/
+      the charts as PNG and SVG files
+
+exit codes:
+  0 written, 2 not a document that has a page, 3 a file cannot be read or written
+"""
+
+
+def add_parser(
+    subparsers: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> argparse.ArgumentParser:
+    """Add the command and what it runs."""
+    parser = subparsers.add_parser(
+        "report",
+        help="make a page or plots of a result's JSON document",
+        description="Make the HTML page or the plots of a result, from what --json printed.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="RESULT.json", help="what --json printed")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the page there")
+    parser.add_argument(
+        "--plots", type=Path, metavar="DIR", help="write the charts there, PNG and SVG"
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write what is asked for, and say where it is."""
+    if args.output is None and args.plots is None:
+        raise PlanError("report: nothing to write; give -o FILE.html, --plots DIR, or both")
+    document = _read(args.file)
+    for path in write_report(document, args.output, args.plots):
+        print(f"Written: {path}")
+    return ExitCode.PASS
+
+
+def write_report(
+    document: Mapping[str, Any], html_file: Path | None, plots: Path | None
+) -> list[Path]:
+    """Write the page and the plots of a document, as far as asked for; the files written.
+
+    Raises HostSetupError where a file cannot be written.
+    """
+    # Imported here: matplotlib takes longer to load than all the rest.
+    from wirerate.report.charts import write_files  # noqa: PLC0415
+    from wirerate.report.rss_html import html  # noqa: PLC0415
+    from wirerate.report.rss_plots import charts  # noqa: PLC0415
+
+    written = []
+    if html_file is not None:
+        try:
+            html_file.write_text(html(document), encoding="utf-8")
+        except OSError as error:
+            raise HostSetupError(f"report {html_file}: {error.strerror}") from error
+        written.append(html_file)
+    if plots is not None:
+        written += write_files(charts(document), plots)
+    return written
+
+
+def _read(name: str) -> dict[str, Any]:
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise HostSetupError(f"{name}: {error.strerror}; give what --json printed") from error
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{name}: not text in UTF-8; give what --json printed") from error
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PlanError(
+            f"{name}: line {error.lineno}: not JSON ({error.msg}); give what --json printed"
+        ) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema not in SCHEMAS:
+        raise PlanError(
+            f"{name}: schema {schema!r} has no page; there are pages of {', '.join(SCHEMAS)}"
+        )
+    found: dict[str, Any] = document
+    return found
