@@ -253,7 +253,8 @@ WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("environment", "ports[].device"),
     "flows": (
-        *("verdict", "environment", "flows", "total", "ports", "cpu", "engine", "traffic"),
+        *("verdict", "environment", "flows", "total", "ports", "cpu", "engine", "peer"),
+        "traffic",
         *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
         "series[].latency_ns",
     ),
