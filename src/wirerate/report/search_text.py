@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from wirerate.search.step import Outcome, Progress
 
 HEADER = (
-    "Step       asked fps     offered fps       loss    CPU      "
-    "lower fps       upper fps  judgement"
+    f"Step {'asked fps':>15} {'offered fps':>15} {'loss':>10} {'CPU':>6} "
+    f"{'lower fps':>15} {'upper fps':>15}  judgement"
 )
 
 
@@ -43,7 +43,7 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     if outcome.fps is not None and outcome.bounds is not None:
         upper = outcome.bounds.upper_fps
         if math.isfinite(upper) and upper > outcome.fps:
-            lines.append(f"  the next rate that was too high, or not tried: {upper:,.0f} frames/s")
+            lines.append(f"  too high, or not tried: {upper:,.0f} frames/s")
     return lines
 
 

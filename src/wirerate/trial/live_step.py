@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wirerate.search.step import Step
 from wirerate.trial.received import arrivals
+from wirerate.trial.result import LATENESS_S
 from wirerate.trial.utilisation import utilisation
 from wirerate.trial.verdict import LOAD_TOLERANCE
 from wirerate.trial.verdict_clock import clock_reasons
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from wirerate.trial.snapshot import Port, Snapshot
 
 AWAY_MAX = 0.02
-"""A worker that the kernel took away for a greater share of time was not busy, nor idle."""
+"""A worker that the kernel took away for a greater share of time was neither busy nor idle. Where
+frames were not sent, less is too much: they may have been given up because of it."""
 
 
 def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -> Step:
@@ -34,7 +36,7 @@ def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -
         - sum(getattr(port, name) for port in before.ports)
         for name in ("tx_frames", "tx_frames_unsent")
     )
-    reasons = tuple(_reasons(before, after, session))
+    reasons = tuple(_reasons(before, after, session, unsent))
     # A burst of each task more or less is no matter.
     slack = 2 * session.settings.burst * sum(len(port.tx) for port in after.ports)
     asked = fps * seconds
@@ -57,20 +59,21 @@ def _loss_ratio(before: Snapshot, after: Snapshot, session: Session, sent: int) 
     return min(1.0, max(0.0, 1 - came / sent))
 
 
-def _reasons(before: Snapshot, after: Snapshot, session: Session) -> Iterator[str]:
+def _reasons(before: Snapshot, after: Snapshot, session: Session, unsent: int) -> Iterator[str]:
     for plan in session.ports:
         was, now = before.port(plan.name), after.port(plan.name)
         if plan.tx_lcores:
             yield from (f"{plan.title}: {reason}" for reason in _link_reasons(was, now))
     senders = {task.lcore for port in after.ports for task in port.tx}
-    away = {worker.lcore: worker for worker in before.workers}
+    earlier = {worker.lcore: worker for worker in before.workers}
     for worker in after.workers:
-        was_away, cycles = away[worker.lcore], worker.now_tsc - away[worker.lcore].now_tsc
-        share = (worker.away_cycles - was_away.away_cycles) / max(1, cycles)
-        if worker.lcore in senders and share > AWAY_MAX:
+        was_away = earlier[worker.lcore]
+        away_s = (worker.away_cycles - was_away.away_cycles) / after.tsc_hz
+        most_s = LATENESS_S if unsent else AWAY_MAX * after.seconds_since(before)
+        if worker.lcore in senders and away_s > most_s:
             yield (
-                f"lcore {worker.lcore} was taken away for {100 * share:.3g} % of the time by the "
-                "kernel: isolate its CPU (wirerate doctor)"
+                f"lcore {worker.lcore} was taken away for {1000 * away_s:.3g} ms by the kernel: "
+                "isolate its CPU (wirerate doctor)"
             )
     if after.clock_error_ns > before.clock_error_ns:
         yield from clock_reasons(after)
