@@ -23,7 +23,9 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
 from wirerate.errors import PlanError
+from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.location import parse_location
 from wirerate.plan.perf_settings import DEFAULT_LOCATION, FLOWS_MAX, PerfSettings, Protocol
 from wirerate.units import FRAME_SIZE_MAX, FRAME_SIZE_MIN, parse_rate
@@ -68,7 +70,10 @@ examples:
   wirerate perf memif:/run/vpp/memif.sock -r 1Mpps --flows 1000 --count 1000000 --json
   wirerate perf ring:demo -r 1Mpps --duration 5 --measure
       loss, order, duplicates and latency of every frame
+  wirerate perf memif:/run/vpp/memif.sock -r 10Gbps:L1 --converge loss --max-loss 0.01%
+      the highest rate at which no more than one frame in 10,000 is lost
 
+{CONVERGE_HELP}
 {EXIT_CODES_HELP.format(what="options")}"""
 
 
@@ -99,6 +104,7 @@ def add_parser(
     add_run(output)
     add_trial(output)
     add_latency(output)
+    add_converge(parser.add_argument_group("search"))
     add_show_plan(output)
     return parser
 
@@ -185,7 +191,7 @@ def settings_from_args(
         flows=args.flows,
         protocol=args.protocol,
         promiscuous=args.promiscuous,
-        measure=args.measure,
+        measure=args.measure or args.converge == ConvergeTo.LOSS.value,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wirerate.plan.converge_settings import Converge
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
 
@@ -30,7 +31,8 @@ class RunSettings:
     until all flows have ended or somebody interrupts. ``cpu_saver_ns`` is how long a worker sleeps
     when nothing is due, 0 = never. ``settle_ns`` is how long frames may arrive after the last one
     was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
-    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing.
+    for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``converge``:
+    search for a rate by trials or intervals of ``duration_ns``; None = run one trial.
     """
 
     eal: EalRequest
@@ -51,3 +53,4 @@ class RunSettings:
     warm_up_ns: int = 0
     histogram: Path | None = None
     floor_ns: float = 0.0
+    converge: Converge | None = None

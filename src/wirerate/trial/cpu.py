@@ -33,12 +33,12 @@ def cpu_use(began: Snapshot | None, sent: Snapshot | None) -> CpuUse:
     wall_ns = (sent.heartbeat_tsc - began.heartbeat_tsc) * _NS_PER_S / sent.tsc_hz
     share = (sent.cpu_ns - began.cpu_ns) / wall_ns if wall_ns > 0 else None
     elapsed = max(1, sent.now_tsc - began.now_tsc)
-    busy = _busy_cycles(sent)
-    busy.subtract(_busy_cycles(began))
+    busy = busy_cycles(sent)
+    busy.subtract(busy_cycles(began))
     return CpuUse(share, tuple((lcore, cycles / elapsed) for lcore, cycles in sorted(busy.items())))
 
 
-def _busy_cycles(snapshot: Snapshot) -> Counter[int]:
+def busy_cycles(snapshot: Snapshot) -> Counter[int]:
     """Cycles of useful calls by lcore."""
     busy: Counter[int] = Counter()
     for port in snapshot.ports:
