@@ -273,10 +273,10 @@ void
 config_decode_stream(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const keys[] = {
-		"name",        "template", "lengths", "length_fields", "fields",
-		"checksums",   "trace",    "fps",     "frames",        "delay_ns",
-		"duration_ns", "burst",    "stamp",   "ramp",          "whole_bursts",
-		NULL,
+		"name",   "template",     "lengths",     "length_fields",
+		"fields", "checksums",    "trace",       "fps",
+		"frames", "delay_ns",     "duration_ns", "burst",
+		"stamp",  "whole_bursts", "ramp",        NULL,
 	};
 
 	cursor_closed_object(at, keys);

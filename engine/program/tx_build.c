@@ -76,7 +76,7 @@ set_rate(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 	task->window_frames = tx_task_window(task);
 	task->schedule = TX_RATE;
 	if (!stream->has_burst) {
-		task->phase_loaded_q64 = (uint64_t)task->pacing.phase_q64;
+		task->phase_loaded_q64 = task->pacing.phase_q64;
 		task->rate = parts->rate;
 		return 0;
 	}

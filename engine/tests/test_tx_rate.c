@@ -37,7 +37,7 @@ static void
 make_changeable(struct fixture *f, const struct program_rates *rates, uint32_t part, uint32_t parts)
 {
 	make_paced(f, part, parts);
-	f->task.phase_loaded_q64 = (uint64_t)f->task.pacing.phase_q64;
+	f->task.phase_loaded_q64 = f->task.pacing.phase_q64;
 	f->task.rate = program_rate_of(rates, 0);
 	assert_non_null(f->task.rate);
 }

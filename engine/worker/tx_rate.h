@@ -48,6 +48,22 @@ tx_rate_read(const struct traffic *traffic, const struct tx_rate *rate, uint64_t
 	       atomic_load_explicit(&traffic->rate_changes, memory_order_relaxed) == *changes;
 }
 
+/*
+ * The phase that a shift gives, counted from the task's own start, which is later than the stream's for some parts of a
+ * ramp. What would have been due before that start is not, whatever the rate was.
+ */
+static inline unsigned __int128
+tx_task_shifted(struct tx_task *task, uint64_t q64, unsigned __int128 shift, bool begun)
+{
+	unsigned __int128 phase =
+		task->phase_loaded_q64 + shift + (unsigned __int128)task->ramp.lead_cycles * q64;
+
+	if (begun || task->ramp.lead_cycles == 0)
+		return phase;
+	task->phase_loaded_q64 -= phase >> 64 << 64;
+	return (uint64_t)phase;
+}
+
 /* Some rate has changed: this task's, too? A change that is ahead is looked for again at the next poll. */
 static inline void
 tx_task_take_rate(struct tx_task *task, const struct traffic *traffic, const struct tx_span *span,
@@ -68,7 +84,7 @@ tx_task_take_rate(struct tx_task *task, const struct traffic *traffic, const str
 	task->rate_changes = changes;
 	if (q64 == 0 || from >= span->stop)
 		return;
-	pacing_set(&task->pacing, q64, task->phase_loaded_q64 + shift);
+	pacing_set(&task->pacing, q64, tx_task_shifted(task, q64, shift, from > span->start));
 	task->window_frames = tx_task_window(task);
 	if (task->limit_cycles != UINT64_MAX)
 		task->limit_cycles = tx_task_due_cycle(task, task->limit - 1);

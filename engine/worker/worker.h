@@ -20,7 +20,7 @@
 #include "counters/counters.h"
 #include "flowtable/flow_table.h"
 #include "worker/pacing.h"
-#include "worker/tx_ramp.h"
+#include "edit/tx_ramp.h"
 #include "edit/tx_stamp.h"
 #include "edit/tx_walk.h"
 
@@ -85,9 +85,10 @@ struct tx_task {
 	struct pacing pacing;     /* RATE, BURSTS */
 	const struct tx_rate *rate; /* RATE: a rate that may change; NULL: it cannot */
 	uint64_t rate_changes;      /* traffic.rate_changes that have been taken */
-	uint64_t phase_loaded_q64;  /* RATE: of the pacing at first */
-	uint64_t burst_frames;      /* BURSTS */
-	double burst_cycles;        /* BURSTS: from a burst's start to the next one's */
+	unsigned __int128
+		phase_loaded_q64; /* RATE: of the pacing at first, counted from the stream's start */
+	uint64_t burst_frames;    /* BURSTS */
+	double burst_cycles;      /* BURSTS: from a burst's start to the next one's */
 	const uint64_t
 		*lap_times; /* TIMES: when each of the lap_frames is due within a lap [cycles] */
 	uint64_t lap_frames;

@@ -118,7 +118,8 @@ class Look:
 
 def watch(counters, frames):
     """Looks at the counters until so many frames have been received."""
-    looks, deadline = [], time.monotonic() + 20
+    looks: list[Look] = []
+    deadline = time.monotonic() + 20
     while not looks or looks[-1].frames < frames:
         assert time.monotonic() < deadline, f"frames are missing: {looks[-1]}"
         looks.append(Look.at(counters))
@@ -149,9 +150,8 @@ def test_the_receiver_sees_as_many_flows_as_are_active(tmp_path, measured):
         "workers": workers,
         "streams": [ramped(stamp=STAMP) if measured else ramped()],
         "captures": [capture | {"overwrite": True}],
+        "stamp_magic": MAGIC,
     }
-    if measured:
-        program["stamp_magic"] = MAGIC
     with engine(port("p0", "ring:ramp", 2), lcores=lcores) as made:
         counters, looks = loop(made, program)
     assert [block["distinct_flows"] for block in counters.of_kind("rx")] == [FLOWS // 2] * 2
@@ -180,7 +180,8 @@ def test_flows_are_added_by_the_clock():
     with engine(port("p0", "ring:clock", 1)) as made:
         counters = made.load(program)
         start = made.call("traffic.start", {})["start_tsc"]
-        seen, sender = [], counters.of_kind("tx")[0]
+        seen: list[tuple[int, int, int]] = []
+        sender = counters.of_kind("tx")[0]
         while not seen or seen[-1][1] < FLOWS:
             before, active, after = sender["last_tsc"], sender["active_flows"], sender["last_tsc"]
             seen.append((before, active, after))
