@@ -73,6 +73,18 @@ def trace_flow(path: Path) -> dict[str, Any]:
     }
 
 
+def ramp_of(flows: int) -> list[dict[str, Any]]:
+    """Over 65,536 flows in turn, numbered as BiTester does: all ports of an address, then the next.
+
+    All are active from the start; a ramp all the same, with its look at the clock.
+    """
+    ports = 1 << 16
+    (stream,) = streams_of([udp_flow(tuples=-(-flows // ports), ports=ports)])
+    address, port = stream["fields"]
+    ramp = {"flows": flows, "per_second": 10_000.0, "start": flows}
+    return [stream | {"fields": [address | {"every": ports}, port], "ramp": ramp}]
+
+
 def streams_of(flows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The engine's STREAMs of the flows."""
     plan = decode_plan({"ports": _PORTS, "flows": list(flows)})

@@ -106,7 +106,7 @@ def null_cases(repeats: int, seconds: float) -> Iterator[Case]:
 
 
 def walk_cases(repeats: int, seconds: float) -> Iterator[Case]:
-    """A million 5-tuples with valid checksums, written into ready frames before each burst."""
+    """A million 5-tuples, and 300,000 flows in turn; checksums valid, written before each burst."""
     flow = plans.udp_flow(tuples=1_000_000, ports=50_000)
     with into_null("flowgen") as (peer, ours):
         streams = plans.streams_of([flow])
@@ -114,6 +114,11 @@ def walk_cases(repeats: int, seconds: float) -> Iterator[Case]:
             lambda: peer.send_for(seconds), lambda: ours.send_for(seconds, streams), repeats
         )
         yield Case("null, 1 M 5-tuples", "testpmd flowgen", 2.3, theirs, mine)
+        streams = plans.ramp_of(300_000)
+        theirs, mine = alternate(
+            lambda: peer.send_for(seconds), lambda: ours.send_for(seconds, streams), repeats
+        )
+        yield Case("null, 300,000 flows", "testpmd flowgen", 2.3, theirs, mine)
 
 
 def memif_case(repeats: int, seconds: float) -> Iterator[Case]:

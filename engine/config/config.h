@@ -139,6 +139,12 @@ struct start_config {
 	uint64_t duration_ns; /* 1…CONFIG_DURATION_NS_MAX when has_duration */
 };
 
+/* What traffic.rate asks for. */
+struct rate_config {
+	char stream[CONFIG_NAME_SIZE]; /* not resolved */
+	double fps;                    /* CONFIG_FPS_MIN…CONFIG_FPS_MAX */
+};
+
 /*
  * Decode and check the params of one method. 0, and *out is valid until freed; or
  * ERROR_PARAMS (err->path says where: "streams[0].fields[1].offset") or -ENOMEM, and *out is
@@ -156,6 +162,7 @@ int config_decode_exchange(const struct json_t *params, struct exchange_config *
 int config_decode_hash(const struct json_t *params, struct hash_config *out, struct error *err);
 int config_decode_steer(const struct json_t *params, struct steer_config *out, struct error *err);
 int config_decode_start(const struct json_t *params, struct start_config *out, struct error *err);
+int config_decode_rate(const struct json_t *params, struct rate_config *out, struct error *err);
 
 /* For the methods whose params are {}. */
 int config_decode_nothing(const struct json_t *params, struct error *err);

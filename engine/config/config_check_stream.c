@@ -343,6 +343,11 @@ check_schedule(const struct check *check)
 				 "a burst of %g frames needs the rate within it; give the stream "
 				 "fps",
 				 (double)stream->burst_frames);
+	snprintf(path, sizeof(path), "streams[%u].whole_bursts", check->index);
+	if (stream->whole_bursts && (!stream->has_fps || stream->has_burst))
+		return error_set(check->err, ERROR_PARAMS, path,
+				 "only a stream with fps and without burst can wait for whole "
+				 "bursts; give it fps, or leave whole_bursts out");
 	snprintf(path, sizeof(path), "streams[%u].fps", check->index);
 	if (stream->has_fps && stream->trace.has_speed)
 		return error_set(check->err, ERROR_PARAMS, path,

@@ -200,6 +200,20 @@ config_decode_start(const struct json_t *params, struct start_config *out, struc
 }
 
 int
+config_decode_rate(const struct json_t *params, struct rate_config *out, struct error *err)
+{
+	static const char *const keys[] = {"stream", "fps", NULL};
+	struct decoding d = {.err = err};
+	const struct cursor root = {.d = &d, .json = params};
+
+	memset(out, 0, sizeof(*out));
+	cursor_closed_object(&root, keys);
+	cursor_get_text(&root, "stream", out->stream, sizeof(out->stream));
+	cursor_get_double(&root, "fps", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &out->fps);
+	return d.rc;
+}
+
+int
 config_decode_nothing(const struct json_t *params, struct error *err)
 {
 	static const char *const keys[] = {NULL};

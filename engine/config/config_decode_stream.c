@@ -182,7 +182,8 @@ static void
 decode_frames(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const trace_keys[] = {
-		"name", "trace", "fps", "frames", "delay_ns", "duration_ns", "burst", NULL,
+		"name",        "trace", "fps",          "frames", "delay_ns",
+		"duration_ns", "burst", "whole_bursts", NULL,
 	};
 
 	if (!cursor_has(at, "trace") && !cursor_has(at, "template"))
@@ -250,6 +251,8 @@ decode_schedule(const struct cursor *at, struct stream_config *stream)
 	if (cursor_has(at, "duration_ns"))
 		cursor_get_uint64_or_null(at, "duration_ns", 1, CONFIG_DURATION_NS_MAX,
 					  &stream->has_duration, &stream->duration_ns);
+	if (cursor_has(at, "whole_bursts"))
+		cursor_get_bool(at, "whole_bursts", &stream->whole_bursts);
 	if (cursor_has_value(at, "stamp")) {
 		cursor_get_uint32(at, "stamp", 0, CONFIG_STAMPS_MAX - 1, &stream->stamp);
 		stream->has_stamp = true;
@@ -270,9 +273,10 @@ void
 config_decode_stream(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const keys[] = {
-		"name",        "template", "lengths", "length_fields", "fields",
-		"checksums",   "trace",    "fps",     "frames",        "delay_ns",
-		"duration_ns", "burst",    "stamp",   "ramp",          NULL,
+		"name",   "template",     "lengths",     "length_fields",
+		"fields", "checksums",    "trace",       "fps",
+		"frames", "delay_ns",     "duration_ns", "burst",
+		"stamp",  "whole_bursts", "ramp",        NULL,
 	};
 
 	cursor_closed_object(at, keys);

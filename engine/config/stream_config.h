@@ -113,6 +113,7 @@ struct stream_config {
 	bool has_duration; /* false: until traffic.stop */
 	bool has_burst;    /* then has_fps, not trace.has_speed, and sent by one part */
 	bool has_stamp;
+	bool whole_bursts;    /* then has_fps, and not has_burst: nothing less is sent at a time */
 	double fps;           /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
 	uint32_t parts;       /* tx tasks that share the stream */
 	uint32_t stamp;       /* id of part 0, 0…65535, those of all parts unique; when has_stamp */

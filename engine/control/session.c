@@ -258,6 +258,19 @@ traffic_start(struct session *session, const json_t *params, struct error *err)
 }
 
 static json_t *
+traffic_rate(struct session *session, const json_t *params, struct error *err)
+{
+	struct rate_config config;
+	uint64_t from_tsc;
+
+	if (config_decode_rate(params, &config, err) != 0 || need_program(session, err) != 0)
+		return NULL;
+	if (program_set_rate(session->program, config.stream, config.fps, &from_tsc, err) != 0)
+		return NULL;
+	return json_pack("{s:I}", "from_tsc", (json_int_t)from_tsc);
+}
+
+static json_t *
 traffic_stop(struct session *session, const json_t *params, struct error *err)
 {
 	if (config_decode_nothing(params, err) != 0 || need_program(session, err) != 0)
@@ -314,12 +327,12 @@ static const struct method {
 	const char *name;
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
-	{"engine.info", engine_info},         {"ports.open", ports_open},
-	{"ports.steer", ports_steer},         {"rss.hash", hash_inputs},
-	{"ports.exchange", ports_exchange},   {"program.load", program_load},
-	{"program.preview", preview},         {"traffic.start", traffic_start},
-	{"traffic.stop", traffic_stop},       {"program.unload", program_unload},
-	{"engine.shutdown", engine_shutdown},
+	{"engine.info", engine_info},       {"ports.open", ports_open},
+	{"ports.steer", ports_steer},       {"rss.hash", hash_inputs},
+	{"ports.exchange", ports_exchange}, {"program.load", program_load},
+	{"program.preview", preview},       {"traffic.start", traffic_start},
+	{"traffic.rate", traffic_rate},     {"traffic.stop", traffic_stop},
+	{"program.unload", program_unload}, {"engine.shutdown", engine_shutdown},
 };
 
 json_t *

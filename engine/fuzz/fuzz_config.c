@@ -70,8 +70,22 @@ must_repeat(const struct stream_config *stream)
 		return;
 	must(stream->period <= CONFIG_PERIOD_MAX);
 	must(stream->n_lengths == 0 || stream->period % stream->n_lengths == 0);
-	for (uint32_t i = 0; i < stream->n_fields; i++)
-		must(stream->period % stream->fields[i].count == 0);
+	for (uint32_t i = 0; i < stream->n_fields; i++) {
+		const struct field_config *field = &stream->fields[i];
+
+		must(field->count == 1 || stream->period % (field->every * field->count) == 0);
+	}
+}
+
+static void
+use_ramp(const struct stream_config *stream)
+{
+	const struct ramp_config *ramp = &stream->ramp;
+
+	if (ramp->flows == 0)
+		return;
+	must(ramp->flows <= CONFIG_FLOWS_MAX && ramp->start >= 1 && ramp->start <= ramp->flows);
+	must(ramp->per_second > 0 && stream->n_lengths <= 1 && stream->template != NULL);
 }
 
 /* Render into just as much memory as the longest frame may take; the period's frame is frame 0. */
@@ -104,6 +118,7 @@ use_program(const struct program_config *config)
 		const struct stream_config *stream = &config->streams[i];
 
 		must(!stream->has_burst || (stream->has_fps && stream->burst_frames >= 1));
+		use_ramp(stream);
 		if (stream->trace.path != NULL)
 			use_trace(stream);
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any octets as a received frame, in one to four segments: for the measuring receiver, for who answers
- * and for who sends it back.
+ * Fuzz target: any octets as a received frame, in one to four segments: for the measuring receiver, for who counts flows,
+ * for who answers and for who sends it back.
  *
  * Called by libFuzzer; with -DWR_FUZZ_STANDALONE a program that replays the files given to it.
  * The first octet of an input says how the rest is cut. Each segment lies in memory of its own size, so that the
@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 
 #include "answer/answer.h"
+#include "flowtable/flow_table.h"
 #include "fuzz/fuzz_standalone.h"
 #include "protocol/stamp.h"
 #include "edit/reverse.h"
@@ -88,6 +89,29 @@ measure_frame(struct rte_mbuf *mbuf)
 	must(counters.latency_count + counters.duplicates == counters.frames);
 }
 
+/* A frame is of one flow at most, and of the same one when it comes again; no more than eight are known at a time. */
+static void
+note_frame(struct rte_mbuf *mbuf)
+{
+	static struct flow_slot slots[16];
+	static uint64_t ipv6[8][4];
+	static struct flow_table table = {
+		.slots = slots, .ipv6 = ipv6, .mask = 15, .tuples_max = 8};
+	static uint64_t distinct, overflow;
+	uint64_t flows = distinct, lost = overflow;
+
+	flow_table_note(&table, &mbuf, 1, &distinct, &overflow);
+	must(distinct + overflow <= flows + lost + 1 && distinct <= table.tuples_max);
+	flows = distinct;
+	flow_table_note(&table, &mbuf, 1, &distinct, &overflow);
+	must(distinct == flows && (overflow == lost || overflow == lost + 2));
+	if (distinct < table.tuples_max)
+		return;
+	memset(slots, 0, sizeof(slots));
+	table.tuples = table.ipv6_tuples = 0;
+	distinct = overflow = 0;
+}
+
 static const struct answer_table *
 table_of_a_host(void)
 {
@@ -134,6 +158,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	mbuf = cut(mbufs, data[0], data + 1, (uint32_t)size - 1);
 	measure_frame(mbuf);
+	note_frame(mbuf);
 	answer_is_candidate(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 	answer_asked(table_of_a_host(), rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 	answer_whole(data + 1, (uint32_t)size - 1, data[0]);

@@ -22,6 +22,7 @@
 #include "worker/worker.h"
 
 struct program_captures; /* capture_build.h */
+struct program_rates;    /* program_rate.h */
 
 struct program {
 	struct program *next; /* the caller's list */
@@ -37,6 +38,7 @@ struct program {
 	struct answer_queue **answers;        /* per port, NULL where no task replies */
 	uint64_t hz;                          /* of the clock that schedules count */
 	uint16_t *stamp_index;                /* measure_index() */
+	struct program_rates *rates;          /* program_rate.h */
 	struct program_captures *captures;
 	struct clock_watch clocks;
 	bool running;
@@ -56,6 +58,14 @@ int program_run(struct program *program, struct error *err);
 
 /* Let transmission begin in a millisecond. duration_ns 0: no end. Returns the clock of the start. */
 uint64_t program_start(struct program *program, uint64_t duration_ns);
+
+/*
+ * Let a stream be sent at another rate, from a millisecond ahead on: *from_tsc. What was due before stays due. -ENOENT
+ * without such a stream; -EINVAL where it has no rate of its own (bursts, times, as fast as can be), cannot be paced so
+ * fast, or nothing is being sent.
+ */
+int program_set_rate(struct program *program, const char *stream, double fps, uint64_t *from_tsc,
+		     struct error *err);
 
 /* Let transmission end now; reception goes on. */
 void program_stop_tx(struct program *program);

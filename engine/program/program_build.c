@@ -18,6 +18,7 @@
 #include "program/measure_build.h"
 #include "program/program.h"
 #include "program/program_check.h"
+#include "program/program_rate.h"
 #include "program/reply_build.h"
 #include "program/tx_build.h"
 
@@ -209,6 +210,7 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 		.mbufs = frame_pool_mbufs(program->pools[p]) + build->mbufs_used[p],
 		.counters = segment_block(program->segment, block),
 		.stamp_magic = build->config->stamp_magic,
+		.rate = program_rate_of(program->rates, config->stream_index),
 		.sleep_ns = sleep_ns,
 		.hz = program->hz,
 		.socket = socket,
@@ -333,6 +335,8 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	bind_counters(build);
 	code = measure_index(&program->stamp_index, build->config, err);
 	if (code == 0)
+		code = program_rates_create(&program->rates, build->config, program->hz, err);
+	if (code == 0)
 		code = frame_sources_load(&build->sources, build->config, err);
 	if (code == 0)
 		code = check_trace_sizes(build, err);
@@ -437,6 +441,7 @@ program_destroy(struct program *program)
 		frame_pool_destroy(program->pools[p]);
 	captures_close(program->captures);
 	reply_queues_free(program->answers, program->port_count);
+	program_rates_free(program->rates);
 	free(program->answers);
 	segment_close(program->segment);
 	free(program->stamp_index);

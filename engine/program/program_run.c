@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "program/capture_build.h"
 #include "program/program.h"
+#include "program/program_rate.h"
 #include "program/worker_launch.h"
 
 /* All workers see a start or a stop before it comes, so that the schedule ends for all at once. */
@@ -45,6 +46,14 @@ program_start(struct program *program, uint64_t duration_ns)
 	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
 	atomic_store_explicit(&program->traffic.start_tsc, start, memory_order_release);
 	return start;
+}
+
+int
+program_set_rate(struct program *program, const char *stream, double fps, uint64_t *from_tsc,
+		 struct error *err)
+{
+	*from_tsc = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz());
+	return program_rates_set(program->rates, &program->traffic, stream, fps, *from_tsc, err);
 }
 
 void

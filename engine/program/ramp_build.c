@@ -82,6 +82,7 @@ ramp_build(struct tx_task *task, const struct ramp_config *ramp, const struct ta
 	if (task->schedule == TX_RATE)
 		begin = RTE_MIN(whole_intervals(&task->pacing, begin), end);
 	built->lead_cycles = begin;
+	task->phase_loaded_q64 -= (unsigned __int128)begin * task->pacing.frames_per_cycle_q64;
 	task->delay_cycles += begin;
 	task->duration_cycles = end == UINT64_MAX ? UINT64_MAX : end - begin;
 }

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "program/ramp_build.h"
 #include "program/walk_build.h"
-#include "worker/tx_schedule.h"
+#include "worker/tx_rate.h"
 
 /* Rings beyond this many frames leave a second-level cache of 1 MiB (two lines of mbuf per frame). */
 #define PREFETCH_FRAMES 8192u
@@ -72,12 +72,14 @@ set_rate(struct tx_task *task, const struct tx_parts *parts, struct error *err)
 		return error_set(err, -EINVAL, NULL,
 				 "stream %s: %g frames/s cannot be paced by a clock of %lu Hz",
 				 stream->name, stream->fps, (unsigned long)hz);
-	task->window_frames = (uint64_t)(stream->fps / config->parts *
-					 ((double)window_ns(stream, false) / NS_PER_SECOND)) +
-			      1;
+	task->hold_frames = stream->whole_bursts ? config->burst - 1 : 0;
+	task->window_frames = tx_task_window(task);
 	task->schedule = TX_RATE;
-	if (!stream->has_burst)
+	if (!stream->has_burst) {
+		task->phase_loaded_q64 = task->pacing.phase_q64;
+		task->rate = parts->rate;
 		return 0;
+	}
 	task->schedule = TX_BURSTS;
 	task->burst_frames = stream->burst_frames;
 	task->burst_cycles = (double)stream->burst_frames * task->pacing.cycles_per_frame +

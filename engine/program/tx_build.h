@@ -16,8 +16,9 @@ struct tx_parts {
 	struct rte_mbuf **mbufs; /* for its ring, as frame_ring_octets() asked for them */
 	struct tx_counters *counters;
 	uint16_t stamp_magic;
-	uint64_t sleep_ns; /* the worker's */
-	uint64_t hz;       /* of the clock that the schedule counts */
+	const struct tx_rate *rate; /* of its stream, when it may change; else NULL */
+	uint64_t sleep_ns;          /* the worker's */
+	uint64_t hz;                /* of the clock that the schedule counts */
 	int socket;
 };
 

@@ -308,8 +308,9 @@ walk_create(struct walk **out, const struct stream_config *stream, const struct 
 		return error_set(err, -ENOMEM, NULL, "no memory for a walk");
 	walk->first = task->part;
 	walk->stride = task->parts;
-	walk->fields = rte_zmalloc_socket("walk fields", (stream->n_fields + 1) * sizeof(walk->fields[0]),
-					  RTE_CACHE_LINE_SIZE, socket);
+	walk->fields =
+		rte_zmalloc_socket("walk fields", (stream->n_fields + 1) * sizeof(walk->fields[0]),
+				   RTE_CACHE_LINE_SIZE, socket);
 	walk->checksums = rte_zmalloc_socket("walk checksums",
 					     (stream->n_checksums + 1) * sizeof(walk->checksums[0]),
 					     RTE_CACHE_LINE_SIZE, socket);

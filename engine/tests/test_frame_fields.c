@@ -216,6 +216,36 @@ random_values_are_spread(void **state)
 		assert_in_range(seen[i], 9600, 10400);
 }
 
+/* Each value stands in `every` frames, one behind the other. */
+static void
+fields_keep_a_value(void **state)
+{
+	static const uint64_t everys[] = {1, 2, 7, 65536, UINT64_C(1) << 32};
+	uint64_t values[] = {9, 4, 6};
+	struct field_config fields[] = {
+		{.kind = FIELD_VALUES, .octets = 1, .bits = 8, .count = 3, .values = values},
+		{.kind = FIELD_STEPS, .octets = 4, .bits = 32, .step = 3, .count = 5},
+		{.kind = FIELD_RANDOM, .octets = 8, .bits = 64, .seed = 5, .count = 1000},
+	};
+
+	(void)state;
+	for (size_t f = 0; f < COUNT(fields); f++) {
+		for (size_t e = 0; e < COUNT(everys); e++) {
+			struct field_config once = fields[f], field = fields[f];
+			uint64_t every = everys[e];
+
+			once.every = 1;
+			field.every = every;
+			for (uint64_t k = 0; k < 2000; k += 1 + k / 8) {
+				uint64_t value = field_value(&once, k);
+
+				assert_true(field_value(&field, k * every) == value);
+				assert_true(field_value(&field, k * every + every - 1) == value);
+			}
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -226,6 +256,7 @@ main(void)
 		cmocka_unit_test(values_come_in_order),
 		cmocka_unit_test(splitmix64_is_splitmix64),
 		cmocka_unit_test(random_values_repeat_and_stay_in_range),
+		cmocka_unit_test(fields_keep_a_value),
 		cmocka_unit_test(random_values_are_spread),
 	};
 

@@ -2,12 +2,14 @@
 /*
  * Ramps: how many flows are active when, which of them a part sends in which order, and that no flow is of two parts.
  *
- * Run by `meson test`, no DPDK at run time. Sources: worker/tx_ramp.h, program/ramp_build.h.
+ * Run by `meson test`, no DPDK at run time. Sources: edit/tx_ramp.h, program/ramp_build.h.
  */
 #include "tests/test_support.h"
 
 #include "base/units.h"
+#include "program/program_rate.h"
 #include "program/ramp_build.h"
+#include "worker/tx_rate.h"
 
 #define HZ UINT64_C(2500000000)
 
@@ -202,6 +204,58 @@ parts_without_flows_never_send(void **state)
 	assert_int_equal(task.delay_cycles / HZ, 2000000);
 }
 
+/* How far the time of the ramped part's frame k is from that of a frame of a part that always had flows. [cycles] */
+static double
+off_beat(const struct tx_task *ramped, const struct tx_task *plain, uint64_t k)
+{
+	double due = (double)(ramped->delay_cycles + tx_task_due_cycle(ramped, k));
+	double frames = due / plain->pacing.cycles_per_frame - plain->pacing.first_frames + 1e-3;
+
+	assert_true(frames >= 0);
+	return (frames - (double)(uint64_t)frames - 1e-3) * plain->pacing.cycles_per_frame;
+}
+
+/* Rates change before a part's first flow comes, and after: its frames stay where they would be without a ramp. */
+static void
+rates_change_in_a_ramp(void **state)
+{
+	static const double rates[] = {250000, 7000, 3e6, 123456.7};
+	static const double seconds[] = {0.4, 0.7, 1.3, 4.1}; /* flow 2 comes after one */
+	const struct ramp_config config = {.flows = 10, .start = 2, .per_second = 1};
+	struct stream_config stream = {.name = "s0", .has_fps = true, .fps = 1e6, .parts = 4};
+	struct program_config program = {.streams = &stream, .n_streams = 1};
+	struct traffic traffic = {.start_tsc = 0, .stop_tsc = UINT64_MAX};
+	struct tx_task ramped = part_of(&config, stream.fps, 2, 4), plain = {0};
+	struct tx_span of_ramped = {ramped.delay_cycles, UINT64_MAX}, of_plain = {0, UINT64_MAX};
+	struct tx_counters counters = {0};
+	struct program_rates *shared = NULL;
+
+	(void)state;
+	assert_int_equal(program_rates_create(&shared, &program, HZ, NULL), 0);
+	assert_true(pacing_init(&plain.pacing, stream.fps, 2, 4, HZ));
+	plain.schedule = TX_RATE;
+	plain.phase_loaded_q64 = plain.pacing.phase_q64;
+	ramped.phase_loaded_q64 += plain.pacing.phase_q64;
+	ramped.rate = plain.rate = program_rate_of(shared, 0);
+	ramped.counters = plain.counters = &counters;
+	ramped.limit_cycles = plain.limit_cycles = UINT64_MAX;
+	for (size_t i = 0; i < COUNT(rates); i++) {
+		uint64_t from = (uint64_t)(seconds[i] * HZ), look = RTE_MAX(from, of_ramped.start);
+		uint64_t due = from > of_ramped.start
+				       ? tx_task_frames_due(&ramped, from - of_ramped.start)
+				       : 0;
+
+		assert_int_equal(program_rates_set(shared, &traffic, "s0", rates[i], from, NULL),
+				 0);
+		tx_task_take_rate(&plain, &traffic, &of_plain, from);
+		tx_task_take_rate(&ramped, &traffic, &of_ramped, look);
+		assert_in_range(tx_task_frames_due(&ramped, look - of_ramped.start), due, due + 1);
+		assert_true(off_beat(&ramped, &plain, due + 1) < 3);
+		assert_true(off_beat(&ramped, &plain, due + 1000) < 3);
+	}
+	program_rates_free(shared);
+}
+
 int
 main(void)
 {
@@ -211,6 +265,7 @@ main(void)
 		cmocka_unit_test(a_turn_has_each_flow_once),
 		cmocka_unit_test(turns_change_while_they_last),
 		cmocka_unit_test(parts_begin_with_their_first_flow),
+		cmocka_unit_test(rates_change_in_a_ramp),
 		cmocka_unit_test(parts_without_flows_never_send),
 	};
 

@@ -7,7 +7,8 @@
  * rounding error of the rate is below 2^-64 frames per cycle: one frame in 200 years at 3 GHz.
  *
  * Frame k (0, 1, 2…) of part p of P parts is due at (k + p/P) intervals of that part, so that the parts of
- * a stream interleave evenly. HOT: everything here is inlined into the tx loops. No DPDK: unit-tested alone.
+ * a stream interleave evenly. When the rate changes, the phase changes so that as many frames are due at that moment by
+ * the new rate as by the old one, to 2^-64 of a frame. HOT: everything here is inlined into the tx loops. No DPDK: unit-tested alone.
  */
 #ifndef WR_WORKER_PACING_H
 #define WR_WORKER_PACING_H
@@ -17,7 +18,7 @@
 
 struct pacing {
 	uint64_t frames_per_cycle_q64; /* of this part; 0 = not paced */
-	uint64_t phase_q64;            /* 1 - p/P of a frame (2^-64 less for p = 0) */
+	unsigned __int128 phase_q64;   /* 1 - p/P of a frame (2^-64 less for p = 0); modulo 2^128 */
 	double cycles_per_frame;       /* of this part */
 	double first_frames;           /* p/P: the first frame's due time in frame intervals */
 };
@@ -42,7 +43,26 @@ pacing_init(struct pacing *pacing, double fps, uint32_t part, uint32_t parts, ui
 	return true;
 }
 
-/* Frames due within the first `elapsed` cycles. */
+/* Another rate and phase, as they follow from pacing_shift(). */
+static inline void
+pacing_set(struct pacing *pacing, uint64_t frames_per_cycle_q64, unsigned __int128 phase_q64)
+{
+	const long double q64 = 18446744073709551616.0L;
+
+	pacing->frames_per_cycle_q64 = frames_per_cycle_q64;
+	pacing->phase_q64 = phase_q64;
+	pacing->cycles_per_frame = (double)(q64 / (long double)frames_per_cycle_q64);
+	pacing->first_frames = (double)(1.0L - (long double)(__int128)phase_q64 / q64);
+}
+
+/* By how much the phase changes when the rate does, `elapsed` cycles after the start: the same for all parts. */
+static inline unsigned __int128
+pacing_shift(uint64_t elapsed, uint64_t old_q64, uint64_t new_q64)
+{
+	return (unsigned __int128)elapsed * old_q64 - (unsigned __int128)elapsed * new_q64;
+}
+
+/* Frames due within the first `elapsed` cycles; after a change of rate, not for a time before it. */
 static inline uint64_t
 pacing_frames_due(const struct pacing *pacing, uint64_t elapsed)
 {

@@ -6,6 +6,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
+#include "worker/tx_due.h"
 #include "worker/worker.h"
 
 /* The task's own start and end of transmission, as clock readings. */
@@ -24,64 +25,6 @@ tx_task_span(const struct tx_task *task, const struct traffic *traffic)
 	if (task->duration_cycles != UINT64_MAX)
 		span.stop = RTE_MIN(stop, span.start + task->duration_cycles);
 	return span;
-}
-
-/* Cycles after the task's start at which its frame k is due; 0 when it is not paced. */
-static inline uint64_t
-tx_task_due_cycle(const struct tx_task *task, uint64_t k)
-{
-	switch (task->schedule) {
-	case TX_RATE:
-		return pacing_due_cycle(&task->pacing, k);
-	case TX_BURSTS:
-		return (uint64_t)((double)(k / task->burst_frames) * task->burst_cycles) +
-		       pacing_due_cycle(&task->pacing, k % task->burst_frames);
-	case TX_TIMES:
-		return (uint64_t)((double)(k / task->lap_frames) * task->lap_cycles) +
-		       task->lap_times[k % task->lap_frames];
-	default:
-		return 0;
-	}
-}
-
-static inline uint64_t
-tx_task_due_of_bursts(const struct tx_task *task, uint64_t elapsed)
-{
-	uint64_t burst = (uint64_t)((double)elapsed / task->burst_cycles), begin, due;
-
-	begin = (uint64_t)((double)burst * task->burst_cycles);
-	if (unlikely(begin > elapsed)) { /* the division was rounded up */
-		burst--;
-		begin = (uint64_t)((double)burst * task->burst_cycles);
-	}
-	due = pacing_frames_due(&task->pacing, elapsed - begin);
-	return burst * task->burst_frames + RTE_MIN(due, task->burst_frames);
-}
-
-/* Continues where the last look ended: each frame is passed once. */
-static inline uint64_t
-tx_task_due_of_times(struct tx_task *task, uint64_t elapsed)
-{
-	while (task->due < task->limit &&
-	       task->lap_start + task->lap_times[task->lap_position] < elapsed) {
-		task->due++;
-		if (++task->lap_position < task->lap_frames)
-			continue;
-		task->lap_position = 0;
-		task->lap_start = (uint64_t)((double)++task->lap * task->lap_cycles);
-	}
-	return task->due;
-}
-
-/* Frames due within the first `elapsed` cycles of the task. */
-static __rte_always_inline uint64_t
-tx_task_frames_due(struct tx_task *task, uint64_t elapsed)
-{
-	if (likely(task->schedule == TX_RATE))
-		return pacing_frames_due(&task->pacing, elapsed);
-	if (task->schedule == TX_BURSTS)
-		return tx_task_due_of_bursts(task, elapsed);
-	return tx_task_due_of_times(task, elapsed);
 }
 
 static inline void
@@ -132,6 +75,13 @@ tx_task_due_now(struct tx_task *task, const struct tx_span *span, uint64_t now)
 	return RTE_MAX(RTE_MIN(due, task->limit), task->done);
 }
 
+/* No whole burst is due: the rest goes when no more will be. */
+static inline bool
+tx_task_holds(const struct tx_task *task, const struct tx_span *span, uint64_t due, uint64_t now)
+{
+	return due == task->done || (due < task->limit && now < span->stop);
+}
+
 /* Frames to be handed over now, at most a burst; counts what is due and gives up what is too late. */
 static __rte_always_inline uint16_t
 tx_task_take_due(struct tx_task *task, const struct tx_span *span, uint64_t now, bool paced)
@@ -141,7 +91,7 @@ tx_task_take_due(struct tx_task *task, const struct tx_span *span, uint64_t now,
 	if (paced) {
 		uint64_t due = tx_task_due_now(task, span, now), late;
 
-		if (due == task->done)
+		if (due - task->done <= task->hold_frames && tx_task_holds(task, span, due, now))
 			return 0;
 		counter_set(&task->counters->frames_due, due);
 		late = tx_task_too_late(task, due, now - span->start);
@@ -154,12 +104,19 @@ tx_task_take_due(struct tx_task *task, const struct tx_span *span, uint64_t now,
 	return (uint16_t)RTE_MIN(backlog, (uint64_t)task->burst);
 }
 
-/* Nothing is due: when is the next frame? */
+/* Clock at which something is to be sent, when nothing is now; there are frames left. */
+static inline uint64_t
+tx_task_next_due(const struct tx_task *task, const struct tx_span *span)
+{
+	uint64_t k = RTE_MIN(task->done + task->hold_frames, task->limit - 1);
+
+	return span->start + tx_task_due_cycle(task, k);
+}
+
 static inline void
 tx_task_wait(struct tx_task *task, const struct tx_span *span)
 {
-	task->next_tsc =
-		task->done < task->limit ? span->start + tx_task_due_cycle(task, task->done) : 0;
+	task->next_tsc = task->done < task->limit ? tx_task_next_due(task, span) : 0;
 }
 
 /* The end, asked for or not: what was due by now and has not been sent, is unsent. */

@@ -5,7 +5,10 @@
 
 #include "worker/tx_schedule.h"
 
-/* Clock until which the worker may sleep, as far as this task is concerned; at least `quantum` away, or `now`. */
+/*
+ * Clock until which the worker may sleep, as far as this task is concerned; at least `quantum` away, or `now`. A task
+ * whose rate may change looks for a higher one after a quantum; the sleep before its next frame is a whole one.
+ */
 static inline uint64_t
 tx_task_sleeps_until(const struct tx_task *task, const struct traffic *traffic, uint64_t now,
 		     uint64_t quantum)
@@ -22,8 +25,12 @@ tx_task_sleeps_until(const struct tx_task *task, const struct traffic *traffic, 
 	if (task->schedule == TX_UNPACED || task->counters->frames_due > task->done ||
 	    now >= span.stop)
 		return now;
-	due = span.start + tx_task_due_cycle(task, task->done);
-	return RTE_MIN(RTE_MAX(due, now + quantum), span.stop);
+	due = tx_task_next_due(task, &span);
+	if (task->rate != NULL && due > now + quantum)
+		due = RTE_MIN(due - quantum, now + quantum);
+	else
+		due = RTE_MAX(due, now + quantum);
+	return RTE_MIN(due, span.stop);
 }
 
 #endif

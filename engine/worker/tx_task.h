@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
+#include "worker/tx_rate.h"
 #include "worker/tx_schedule.h"
 #include "worker/worker.h"
 
@@ -114,6 +115,8 @@ tx_task_poll(struct tx_task *task, const struct traffic *traffic, uint64_t now, 
 
 	if (unlikely(now < span.start && now < span.stop))
 		return now;
+	if (paced && unlikely(tx_rate_changed(task, traffic)))
+		tx_task_take_rate(task, traffic, &span, now);
 	if (paced && now < task->next_tsc && now < span.stop)
 		return now;
 	count = tx_task_take_due(task, &span, now, paced);

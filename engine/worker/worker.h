@@ -20,7 +20,7 @@
 #include "counters/counters.h"
 #include "flowtable/flow_table.h"
 #include "worker/pacing.h"
-#include "worker/tx_ramp.h"
+#include "edit/tx_ramp.h"
 #include "edit/tx_stamp.h"
 #include "edit/tx_walk.h"
 
@@ -31,6 +31,18 @@
 struct traffic {
 	alignas(COUNTERS_ALIGN) _Atomic uint64_t start_tsc; /* TRAFFIC_NOT_STARTED until started */
 	_Atomic uint64_t stop_tsc;                          /* UINT64_MAX: until stopped */
+	_Atomic uint64_t rate_changes; /* of any stream, twice; odd: one is being written */
+};
+
+/*
+ * The rate of a stream, when it is no longer the one it was loaded with. Written by the control thread between two
+ * steps of traffic.rate_changes, read by all tasks that send the stream (worker/tx_rate.h).
+ */
+struct tx_rate {
+	alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t from_tsc;
+	_Atomic uint64_t frames_per_cycle_q64; /* of each part; 0: as it was loaded */
+	_Atomic uint64_t shift_low;            /* of the phase against the one loaded, 128 bits */
+	_Atomic uint64_t shift_high;
 };
 
 /* When the frames of a task are due. */
@@ -69,7 +81,12 @@ struct tx_task {
 	uint64_t limit_cycles;    /* paced: when the last of them is due; UINT64_MAX: never */
 	uint64_t delay_cycles;    /* from the start of traffic to the task's own */
 	uint64_t duration_cycles; /* from there to its end; UINT64_MAX: the end of traffic */
+	uint64_t hold_frames;     /* paced: so many due frames wait for one more, but at the end */
 	struct pacing pacing;     /* RATE, BURSTS */
+	const struct tx_rate *rate; /* RATE: a rate that may change; NULL: it cannot */
+	uint64_t rate_changes;      /* traffic.rate_changes that have been taken */
+	unsigned __int128
+		phase_loaded_q64; /* RATE: of the pacing at first, counted from the stream's start */
 	uint64_t burst_frames;    /* BURSTS */
 	double burst_cycles;      /* BURSTS: from a burst's start to the next one's */
 	const uint64_t

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from golden import (  # noqa: F401 -- they register
     rebuild_control,
+    rebuild_flows,
     rebuild_ip,
     rebuild_link,
     rebuild_measured,

@@ -22,7 +22,7 @@ from support.forwarders import (
 )
 from support.made_up import ENVIRONMENT
 from support.rss_device import SENDER, RssDevice
-from wirerate.cli import perf_args
+from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
@@ -30,7 +30,8 @@ from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import forward_json, perf_json, replay_view, rss_json, run_json
+from wirerate.report import flows_json, forward_json, perf_json, replay_view, rss_json, run_json
+from wirerate.report.flows_live import LatencyLook, Look
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.rss_check import check_rss
@@ -124,7 +125,7 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss"]
+WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss", "flows"]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)
@@ -226,6 +227,11 @@ def tiny_document(command):
         return perf_json.document(result, 64)
     if command == "run":
         return run_json.document(result)
+    if command == "flows":
+        settings, _ = flows_args.settings_from_args(parse(["flows"]), LCORES)
+        result = replace(result, session=replace(result.session, settings=settings))
+        look = fake(Look, tx=(), rx=(), busy=(), latency=fake(LatencyLook))
+        return flows_json.document(result, settings, [look])
     facts = replace(fake(TraceFacts), format="pcap")
     return replay_view.ReplayView(Path("trace.pcap"), facts, by_times=False).document(result)
 
@@ -254,6 +260,7 @@ SCHEMAS = {
     "replay": replay_view.SCHEMA,
     "forward": forward_json.SCHEMA,
     "rss": rss_json.SCHEMA,
+    "flows": flows_json.SCHEMA,
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
@@ -263,6 +270,12 @@ WHOLE = {
         "receiver.rss",
         *(f"imbalance.{which}" for which in ("predicted", "observed")),
         *(f"steering[].{which}" for which in ("rule", "before", "after")),
+    ),
+    "flows": (
+        *("verdict", "environment", "flows", "total", "ports", "cpu", "engine", "peer"),
+        "traffic",
+        *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
+        "series[].latency_ns",
     ),
 }
 """Objects that a page describes as one."""
@@ -291,6 +304,19 @@ def test_every_example_is_listed_and_its_commands_are_understood(path):
     for line in shown:
         args = parse(shlex.split(line))
         assert args.plan == f"examples/{path.name}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.conf")), ids=lambda path: path.name)
+def test_every_file_of_flows_is_listed_and_its_commands_are_understood(path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert f"(examples/{path.name})" in (ROOT / "README.md").read_text()
+    shown = re.findall(r"^#   wirerate (.*?)(?:   .*)?$", path.read_text(), re.MULTILINE)
+    assert len(shown) >= 2
+    for line in shown:
+        args = parse(shlex.split(line))
+        assert args.file == f"examples/{path.name}"
+        _, warnings = flows_args.settings_from_args(args, LCORES)
+        assert warnings == ()
 
 
 def anchors(page):

@@ -199,7 +199,10 @@ def test_mistakes_are_one_line_and_exit_code_2(perf, capsys, line, says):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("", "no command; commands are perf, run, replay, reflect, forward, preview, doctor"),
+        (
+            "",
+            "no command; commands are perf, run, flows, replay, reflect, forward, report",
+        ),
         ("prf", "is it 'perf'?"),
         ("frobnicate", "no command 'frobnicate'"),
         ("--frobnicate", "unknown option '--frobnicate'"),

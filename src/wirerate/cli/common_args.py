@@ -12,6 +12,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from wirerate.cli.converge_args import converge_from_args, converge_words
 from wirerate.cli.engine_args import engine_words, loop_sleep_ns
 from wirerate.cli.latency_args import floor_ns, output_file
 from wirerate.errors import PlanError
@@ -256,6 +257,8 @@ def _trial_settings(args: argparse.Namespace) -> dict[str, Any]:
     }
     if getattr(args, "floor", None) is not None:
         found["floor_ns"] = floor_ns(args.floor)
+    if "converge" in args:
+        found["converge"] = converge_from_args(args)
     return found
 
 
@@ -316,7 +319,7 @@ def _trial_words(args: argparse.Namespace) -> list[str]:
     for name in ("histogram", "floor", "peer"):  # not of every command
         if getattr(args, name, None) is not None:
             words += [f"--{name}", str(getattr(args, name))]
-    return words
+    return words + (converge_words(converge_from_args(args)) if "converge" in args else [])
 
 
 def _lcores(eal: EalRequest, usable: Collection[int]) -> tuple[int, ...]:

@@ -11,8 +11,10 @@ import secrets
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from wirerate.cli.converge import converge, report
 from wirerate.cli.engine_session import (
     ending_code,
     idle_lcores,
@@ -45,14 +47,11 @@ from wirerate.plan.program import (
 )
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
-from wirerate.trial.cpu import cpu_use
 from wirerate.trial.neighbors import resolve_neighbors
-from wirerate.trial.peer import own_counts
 from wirerate.trial.peer_client import PeerWatch, ask
-from wirerate.trial.result import RunResult, flow_results, port_results, total_received
+from wirerate.trial.run_result import run_result
 from wirerate.trial.session import Session
 from wirerate.trial.trial import Trial, warm_up
-from wirerate.trial.verdict import Ending, judge
 from wirerate.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
+    from wirerate.trial.result import RunResult
 
 _NS_PER_S = 1_000_000_000
 _ANY_LINE_BPS = 10**14
@@ -207,6 +207,9 @@ class _Run:
         )
         if self.settings.warm_up_ns:
             self._warm_up(engine, program, session)
+        if self.settings.converge is not None:
+            found = converge(session, program, partial(self._trial, engine))
+            return report(found, session, self.view, self._facts(session))
         trial = self._trial(engine, program, session, self.settings.duration_ns)
         watch = None
         if self.settings.peer is not None:
@@ -215,6 +218,9 @@ class _Run:
         with stopping(trial), watch or nullcontext():
             self._watch(trial, session)
         return self._report(trial, session, watch)
+
+    def _facts(self, session: Session) -> Mapping[str, Any]:
+        return environment(session.about["dpdk"], self.started)
 
     def _check_measured(self, session: Session) -> None:
         """Refuse options about latencies where there are none."""
@@ -244,6 +250,7 @@ class _Run:
             self.settings.period_ns / _NS_PER_S,
             self.settings.settle_ns,
             measured=bool(expected) and all(flow.measured for flow in expected),
+            live_latencies=self.settings.live_latencies,
         )
 
     def _warm_up(self, engine: Engine, program: dict[str, Any], session: Session) -> None:
@@ -305,8 +312,7 @@ class _Run:
                 screen.show(self.view.tick(session, trial.final, None, 0))
 
     def _report(self, trial: Trial, session: Session, watch: PeerWatch | None) -> int:
-        facts = environment(session.about["dpdk"], self.started)
-        result = _result(trial, session, facts, watch)
+        result = run_result(trial, session, self._facts(session), watch)
         if self.settings.json:
             print(json.dumps(self.view.document(result), indent=2), flush=True)
         else:
@@ -314,25 +320,6 @@ class _Run:
         if self.settings.histogram is not None:
             _write_histograms(self.settings.histogram, result, self.started)
         return ending_code(trial.death, trial.unwritten)
-
-
-def _result(
-    trial: Trial, session: Session, facts: Mapping[str, Any], watch: PeerWatch | None
-) -> RunResult:
-    """What the trial came to; ``facts`` are those of its environment, ``watch`` of its peer."""
-    final = trial.final
-    assert final is not None
-    floor_ns = session.settings.floor_ns
-    flows = flow_results(final, session.flows, floor_ns)
-    ports = port_results(final, session.ports, session.flows)
-    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
-    peer = None if watch is None else watch.result(own_counts(ports))
-    notes = (*session.notes, *(() if peer is None else peer.notes))
-    verdict = judge(final, flows, ports, ending, notes)
-    cpu = cpu_use(trial.began, trial.sent)
-    captures = tuple(trial.unloaded.get("captures", ()))
-    total = total_received(final, flows, floor_ns)
-    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures, peer)
 
 
 def _write_histograms(path: Path, result: RunResult, started: datetime) -> None:

@@ -247,7 +247,8 @@ def settings_from_args(
     if not mbufs_given:
         args.mbufs = default_mbufs(args.delay_ns)
     return ForwardSettings(
-        **vars(run_settings(args, eal, len(locations), usable_lcores)),
+        **vars(run_settings(args, eal, len(locations), usable_lcores))
+        | {"distinct_max": args.distinct_max},
         command=args.command,
         locations=tuple(locations),
         ways=tuple(ways),
@@ -264,7 +265,6 @@ def settings_from_args(
         addresses=_addresses(args.addresses, {way.source for way in ways}, len(locations)),
         captures=_captures(args, {way.source for way in ways}, len(locations)),
         mbufs_given=mbufs_given,
-        distinct_max=args.distinct_max,
         listen=args.listen,
     )
 

@@ -59,6 +59,11 @@ _COMMANDS = {
         "send the flows of a plan, each with its own headers, sizes, rate and end",
         takes_eal=True,
     ),
+    "flows": _Command(
+        "wirerate.cli.flows",
+        "send growing numbers of UDP flows, as BiTester does",
+        takes_eal=True,
+    ),
     "replay": _Command(
         "wirerate.cli.replay",
         "send the frames of a capture file over and over",

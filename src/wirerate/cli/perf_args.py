@@ -23,9 +23,11 @@ from wirerate.cli.common_args import (
     run_settings,
     whole,
 )
+from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
 from wirerate.cli.engine_args import add_engine
 from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
+from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.location import parse_location
 from wirerate.plan.perf_settings import DEFAULT_LOCATION, FLOWS_MAX, PerfSettings, Protocol
 from wirerate.units import FRAME_SIZE_MAX, FRAME_SIZE_MIN, parse_rate
@@ -70,9 +72,12 @@ examples:
   wirerate perf memif:/run/vpp/memif.sock -r 1Mpps --flows 1000 --count 1000000 --json
   wirerate perf ring:demo -r 1Mpps --duration 5 --measure
       loss, order, duplicates and latency of every frame
+  wirerate perf memif:/run/vpp/memif.sock -r 10Gbps:L1 --converge loss --max-loss 0.01%
+      the highest rate at which no more than one frame in 10,000 is lost
   wirerate perf memif:/run/dut.sock -r 1Mpps --duration 5 --peer 127.0.0.1:8080
       wirerate reflect --listen 8080 at the other end tells where frames were lost
 
+{CONVERGE_HELP}
 {EXIT_CODES_HELP.format(what="options")}"""
 
 
@@ -105,6 +110,7 @@ def add_parser(
     add_trial(output)
     add_latency(output)
     add_peer(output)
+    add_converge(parser.add_argument_group("search"))
     add_show_plan(output)
     return parser
 
@@ -191,7 +197,7 @@ def settings_from_args(
         flows=args.flows,
         protocol=args.protocol,
         promiscuous=args.promiscuous,
-        measure=args.measure,
+        measure=args.measure or args.converge == ConvergeTo.LOSS.value,
     )
 
 

@@ -19,7 +19,7 @@ from wirerate.cli.common_args import (
 )
 from wirerate.cli.engine_args import add_engine
 from wirerate.errors import PlanError
-from wirerate.plan.decode_flow import SPEED_MAX, SPEED_MIN
+from wirerate.plan.decode_extension import SPEED_MAX, SPEED_MIN
 from wirerate.plan.replay_document import FRAMES_MAX, ReplayRequest, RewriteMac
 from wirerate.units import parse_rate
 

@@ -18,6 +18,7 @@ from wirerate.cli.common_args import (
     eal_request,
     run_settings,
 )
+from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
 from wirerate.cli.engine_args import add_engine
 from wirerate.cli.peer_args import add_peer
 from wirerate.errors import PlanError
@@ -63,6 +64,7 @@ examples:
   sudo wirerate run plan.yaml -m 2:3.0/4:5.1
   wirerate perf ring:demo -r 1Mpps --show-plan | wirerate run -
 
+{CONVERGE_HELP}
 {EXIT_CODES_HELP.format(what="plan or options")}"""
 
 
@@ -86,6 +88,7 @@ def add_parser(
     add_trial(output)
     add_latency(output)
     add_peer(output)
+    add_converge(parser.add_argument_group("search"))
     add_show_plan(output)
     add_captures(parser.add_argument_group("captures"))
     return parser

@@ -248,6 +248,13 @@ class Engine:
         """Load a program and map its counters."""
         return Counters(Path(self.call("program.load", program)["counters"]))
 
+    def set_rate(self, stream: str, fps: float) -> None:
+        """Let a stream of the loaded program be sent at another rate [fps] from now on.
+
+        See `traffic.rate` in docs/design/0007-flows.md.
+        """
+        self.call("traffic.rate", {"stream": stream, "fps": fps})
+
     def kill(self) -> None:
         """End the engine at once, whatever it does; `close` is still to come."""
         if self._process is not None:

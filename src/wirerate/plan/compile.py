@@ -123,7 +123,7 @@ def compile_flow(
     return CompiledFlow(
         flow=flow,
         name=name,
-        stream={"name": name} | frames.stream | _schedule(flow, fps, port),
+        stream={"name": name} | frames.stream | _in_turn(flow) | _schedule(flow, fps, port),
         fps=fps,
         mean_size=float(frames.mean_size),
         frame_size_max=frames.size_max,
@@ -173,8 +173,30 @@ def _frames(flow: Flow, port: PortFacts, trace: Mapping[str, Any] | None) -> _Fr
     return _packet_frames(flow, flow.sizes, port)
 
 
+def _in_turn(flow: Flow) -> dict[str, Any]:
+    """How a part of the stream chooses and bundles its frames, where that is said."""
+    words: dict[str, Any] = {"whole_bursts": True} if flow.whole_bursts else {}
+    ramp = flow.ramp
+    if ramp is None:
+        return words
+    return words | {
+        "ramp": {
+            "flows": ramp.flows,
+            "per_second": ramp.per_second,
+            "start": ramp.start,
+            "hold_ns": ramp.hold_ns,
+            "down": ramp.down,
+        }
+    }
+
+
 def _packet_frames(flow: Flow, sizes: Sizes, port: PortFacts) -> _Frames:
     mix = _mix(sizes.sequence)
+    if flow.ramp is not None and len(mix.lengths) > 1:
+        raise PlanError(
+            f"{flow.path}.x-wirerate.ramp: its frames are of one size, but {sizes.path} has "
+            "several; choose one"
+        )
     _check_room(flow, mix.smallest, sizes.path)
     packet = settled(flow.packet, port.neighbors)
     layout = lay_out(packet, flow.payload, mix.lengths, port.mac_octets, stamped=flow.measured)

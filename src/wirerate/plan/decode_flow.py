@@ -1,40 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One element of OTG's ``flows`` to a Flow; when it is sent is `wirerate.plan.decode_schedule`'s.
 
-Besides OTG a flow may have ``x-wirerate`` (docs/design/0003-plans.md): the frames of a capture file
-instead of a packet. Called by `wirerate.plan.decode`; pure, files are not opened.
+What a flow has besides OTG is `wirerate.plan.decode_extension`'s. Called by `wirerate.plan.decode`;
+pure, files are not opened.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
 from wirerate.plan.decode_ends import decode_ends
+from wirerate.plan.decode_extension import decode_extension
 from wirerate.plan.decode_schedule import decode_duration, decode_rate
 from wirerate.plan.headers import decode_header
-from wirerate.plan.model import Flow, Metrics, Payload, Trace
-from wirerate.plan.reader import Reader
+from wirerate.plan.model import Flow, Metrics, Payload
+from wirerate.plan.reader import EXTENSION, Reader
 from wirerate.plan.sizes import decode_sizes
-from wirerate.units import FRAME_SIZE_MAX, frame_len_no_fcs
+from wirerate.units import FRAME_SIZE_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from wirerate.plan.device_flow import Named
-
-EXTENSION = "x-wirerate"
-"""Key of what OTG cannot say."""
-
-SPEED_MIN = 1e-6
-SPEED_MAX = 1e6
-"""Range of a trace's ``speed``: times slower or faster than the file."""
+    from wirerate.plan.model import Trace
 
 _PAYLOADS = ("fixed", "increment_byte", "decrement_byte", "increment_word", "decrement_word")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
-_HEX_WITH_COLONS = re.compile(r"[0-9a-fA-F]{2}(?::?[0-9a-fA-F]{2})*")
 
 
 def decode_flow(
@@ -50,7 +44,8 @@ def decode_flow(
     """
     name = reader.unique_name("name", flow_names)
     ends = decode_ends(reader, port_names, named)
-    trace = _decode_extension(reader, base)
+    extension = decode_extension(reader, base)
+    trace = extension.trace
     if trace is not None:
         _check_trace_alone(reader)
     reader.unsupported("egress_packet", "egress tracking")
@@ -70,6 +65,8 @@ def decode_flow(
         rate=decode_rate(reader.branch("rate")),
         duration=decode_duration(reader.branch("duration")),
         metrics=metrics,
+        ramp=extension.ramp,
+        whole_bursts=extension.whole_bursts,
     )
     traffic.check_sizes(flow.sizes)
     if trace is not None and trace.speed is not None:
@@ -148,42 +145,6 @@ def _check_measurable(reader: Reader, rx_ports: Sequence[str], trace: Trace | No
             f"{place}: no port is to receive the flow, so there is nothing to measure; name the "
             f"receivers in {reader.place('tx_rx')} (rx_names), or leave metrics out"
         )
-
-
-def _decode_extension(reader: Reader, base: Path | None) -> Trace | None:
-    extension = reader.child(EXTENSION)
-    if extension is None:
-        return None
-    trace = extension.child("trace")
-    extension.done()
-    return None if trace is None else _decode_trace(trace, base)
-
-
-def _decode_trace(reader: Reader, base: Path | None) -> Trace:
-    file = reader.text("file")
-    if not file or "\0" in file:
-        reader.fail("file", "it is not the name of a file")
-    trace = Trace(
-        file=Path(file) if base is None else base / file,
-        speed=reader.number("speed", SPEED_MIN, SPEED_MAX, None),
-        overwrite=tuple(_decode_overwrite(part) for part in reader.children("overwrite")),
-        strict=reader.boolean("strict", default=False),
-    )
-    reader.done()
-    return trace
-
-
-def _decode_overwrite(reader: Reader) -> tuple[int, bytes]:
-    longest = frame_len_no_fcs(FRAME_SIZE_MAX)
-    offset = reader.integer("offset", 0, longest - 1)
-    text = reader.text("octets")
-    if _HEX_WITH_COLONS.fullmatch(text) is None:
-        reader.fail("octets", "they are not octets of two hexadecimal digits, such as '02:57:52'")
-    octets = bytes.fromhex(text.replace(":", ""))
-    if offset + len(octets) > longest:
-        reader.fail("octets", f"they end behind octet {longest}, where the longest frame does")
-    reader.done()
-    return offset, octets
 
 
 def _check_trace_alone(reader: Reader) -> None:

@@ -83,6 +83,11 @@ def _lap(flow: CompiledFlow) -> int:
     if flow.scan is not None:
         frames: int = flow.scan["frames"]
         return frames
+    if flow.flow.ramp is not None:
+        raise PlanError(
+            f"{path}.x-wirerate.ramp: flows become more while frames are sent, but a descriptor "
+            f"loop sends frames that never change; leave the ramp out; {NORMAL}"
+        )
     period = frames_period(flow.stream)
     if period > READY_PERIOD_MAX:
         raise PlanError(

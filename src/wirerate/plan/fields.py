@@ -24,23 +24,28 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Steps:
-    """Frame i carries ``first + step * (i mod count)``, modulo 2^bits; ``step`` may be negative."""
+    """Frame i carries ``first + step * (k mod count)``, modulo 2^bits; ``step`` may be negative.
+
+    Here and below k is i / ``every``, rounded down; in a ramp i is the number of the frame's flow.
+    """
 
     first: int
     step: int
     count: int
+    every: int = 1
 
 
 @dataclass(frozen=True)
 class Values:
-    """Frame i carries ``values[i mod n]``; 1…65,536 of them."""
+    """Frame i carries ``values[k mod n]``; 1…65,536 of them."""
 
     values: tuple[int, ...]
+    every: int = 1
 
 
 @dataclass(frozen=True)
 class Random:
-    """Frame i carries a value in ``minimum…maximum`` that ``seed`` and ``i mod count`` decide.
+    """Frame i carries a value in ``minimum…maximum`` that ``seed`` and ``k mod count`` decide.
 
     ``chosen``: the seed was drawn from the system, as seed 0 asks for, and the user must be told.
     """
@@ -50,6 +55,7 @@ class Random:
     seed: int
     count: int
     chosen: bool = False
+    every: int = 1
 
 
 Pattern = Fixed | Steps | Values | Random

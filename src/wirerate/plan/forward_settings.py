@@ -99,8 +99,7 @@ class ForwardSettings(RunSettings):
 
     ``command`` is `forward` or `reflect`. ``queues`` None = as many as a port has lcores.
     ``mbufs_given`` False: their number is wirerate's choice, for ``impairments.delay_ns``.
-    ``distinct_max`` is how many 5-tuples a queue tells apart, 0: they are not counted. ``listen``:
-    where the counters can be asked for.
+    ``listen``: where the counters can be asked for.
     """
 
     command: str
@@ -112,5 +111,4 @@ class ForwardSettings(RunSettings):
     addresses: tuple[HostAddress, ...] = ()
     captures: tuple[Capture, ...] = ()
     mbufs_given: bool = False
-    distinct_max: int = 0
     listen: PeerAddress | None = None

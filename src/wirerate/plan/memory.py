@@ -77,7 +77,7 @@ def _ring_frames(stream: Mapping[str, Any], least: int, written: int) -> int:
     ``least`` of them where all are ready, ``written`` where fields are written before each burst.
     """
     period = frames_period(stream)
-    if period > READY_PERIOD_MAX:
+    if period > READY_PERIOD_MAX or "ramp" in stream:
         return max(_WALK_FRAMES, written) + max(len(stream["lengths"]), 1)
     return -(-least // period) * period
 
@@ -90,10 +90,11 @@ def frames_period(stream: Mapping[str, Any]) -> int:
 
 def _count(field: Mapping[str, Any]) -> int:
     """Frames after which a FIELD starts again."""
+    every: int = field.get("every", 1)
     if "values" in field:
-        return len(field["values"])
+        return every * len(field["values"])
     count: int = field["random"]["count"] if "random" in field else field["count"]
-    return count
+    return every * count
 
 
 def _trace_octets(scan: Mapping[str, Any], least: int) -> int:

@@ -52,6 +52,21 @@ class Trace:
 
 
 @dataclass(frozen=True)
+class Ramp:
+    """Flow numbers that become active one after the other (our extension ``x-wirerate``).
+
+    ``start`` of ``flows`` are active from the start, ``per_second`` more each second. With
+    ``down``, ``hold_ns`` after the last was added they become fewer at the same rate, down to one.
+    """
+
+    flows: int
+    per_second: float
+    start: int = 1
+    hold_ns: int | None = None
+    down: bool = False
+
+
+@dataclass(frozen=True)
 class Sizes:
     """Frame sizes [octets, with FCS], one after the other, over and over; 1…1,048,576 entries."""
 
@@ -128,7 +143,8 @@ class Flow:
     """One flow: frames of one stack, sent by ``tx_port``.
 
     Either ``packet`` (and ``sizes``, ``payload``) or ``trace`` says what the frames are.
-    ``path`` is ``flows[2]``.
+    ``path`` is ``flows[2]``. ``ramp``: its frames are those of that many flows, in turn.
+    ``whole_bursts``: it is sent in whole bursts only.
     """
 
     name: str
@@ -142,6 +158,8 @@ class Flow:
     rate: Rate
     duration: Duration
     metrics: Metrics = Metrics()
+    ramp: Ramp | None = None
+    whole_bursts: bool = False
 
     @property
     def measured(self) -> bool:

@@ -63,6 +63,7 @@ class FlowPlan:
     ``frames``, ``duration_ns`` None = no such end; ``burst_frames`` 1 = evenly spaced.
     ``mean_size`` [octets, with FCS]. ``expected``: some port is to receive it, namely those at
     the places ``rx_ports``; ``measured``: each of its frames is known when it arrives there.
+    ``ramped``: a queue without an active flow sends nothing, so that less than all may be due.
     """
 
     index: int
@@ -80,6 +81,7 @@ class FlowPlan:
     expected: bool = True
     measured: bool = False
     rx_ports: tuple[int, ...] = ()
+    ramped: bool = False
 
     @property
     def unpaced(self) -> bool:
@@ -271,6 +273,7 @@ def plan_flow(
         expected=bool(flow.rx_ports),
         measured=compiled.measured,
         rx_ports=tuple(places[name] for name in flow.rx_ports),
+        ramped=flow.ramp is not None,
     )
 
 
@@ -290,8 +293,9 @@ def make_program(
 
     A port with as many flows as Tx queues or more deals whole flows to its queues in turn. With
     fewer, each queue sends its share of every flow, except of those that have an order to keep: a
-    trace, and bursts. Where any flow is measured, every Rx queue measures: it counts what is not
-    its own as foreign or strange. Answers for devices leave by the first Tx queue of their port.
+    trace, and bursts. A ramp is shared out always: each queue has flows of its own there. Where any
+    flow is measured, every Rx queue measures: it counts what is not its own as foreign or strange.
+    Answers for devices leave by the first Tx queue of their port.
     Raises PlanError when there are too many measured flows.
     """
     stamps = first_stamps(flows, queues_of(plan, lcore_map, flows))
@@ -307,6 +311,8 @@ def make_program(
             if task.direction == "rx":
                 # As pktperf: receive up to twice what is sent, so that receiving keeps up.
                 words = {"burst": min(BURST_MAX, 2 * settings.burst)} | measure
+                if settings.distinct_max:
+                    words["distinct_max"] = settings.distinct_max
                 tasks.append(queue | words | rx_words(plan, task.port))
                 continue
             queue["burst"] = settings.burst
@@ -346,7 +352,8 @@ def _shares(
     own = [flow for flow in flows if flow.flow.tx_port == name]
     for number, flow in enumerate(own):
         stream = flow.stream["name"]
-        if len(own) < queues and flow.splittable and flow.flow.trace is None:
+        few = len(own) < queues or flow.flow.ramp is not None
+        if few and flow.splittable and flow.flow.trace is None:
             for part in range(queues):
                 shares[part].append({"stream": stream, "part": part, "parts": queues})
         else:

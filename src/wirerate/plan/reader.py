@@ -18,6 +18,9 @@ from wirerate.errors import PlanError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+EXTENSION = "x-wirerate"
+"""Key of what OTG cannot say (docs/design/0003-plans.md)."""
+
 NAME_LETTERS_MAX = 256
 """Longest name of a port or flow [letters]."""
 

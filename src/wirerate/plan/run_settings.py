@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wirerate.plan.converge_settings import Converge
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.lcore_map import LcoreMap
     from wirerate.plan.peer_address import PeerAddress
@@ -39,7 +40,10 @@ class RunSettings:
     was sent, ``warm_up_ns`` how long the same is run before, uncounted. ``histogram`` is the file
     for latency histograms, ``floor_ns`` is taken off all latencies, 0 = nothing. ``engine`` is how
     frames are handed over: ENGINE_NORMAL or ENGINE_LOOP. ``peer`` is the forwarder at the other end
-    that is asked for its counters.
+    that is asked for its counters. ``distinct_max``: each Rx queue counts distinct 5-tuples and has
+    room for so many, 0 = it does not. ``live_latencies``: the looks while frames are sent have the
+    histograms of latencies, too. ``converge``: search for a rate by trials or intervals of
+    ``duration_ns``; None = run one trial.
     """
 
     eal: EalRequest
@@ -62,3 +66,6 @@ class RunSettings:
     floor_ns: float = 0.0
     engine: str = ENGINE_NORMAL
     peer: PeerAddress | None = None
+    distinct_max: int = 0
+    live_latencies: bool = False
+    converge: Converge | None = None

@@ -10,7 +10,7 @@ frame i. What never changes becomes a constant. Used by `wirerate.plan.layout`; 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
@@ -46,7 +46,9 @@ class Piece:
         if self.bits != 8 * octets:
             field["shift"] = 8 * (first + octets) - self.bit - self.bits
             field["bits"] = self.bits
-        return field | _values(self.pattern, self.bits)
+        assert not isinstance(self.pattern, Fixed)
+        every = {} if self.pattern.every == 1 else {"every": self.pattern.every}
+        return field | _values(self.pattern, self.bits) | every
 
 
 def cut(pattern: Pattern, bit: int, bits: int, path: str) -> Iterator[Piece]:
@@ -71,17 +73,18 @@ def value_at(pattern: Pattern, bits: int, i: int) -> int:
     """What frame ``i`` carries in a field of ``bits`` (Random: at most 64)."""
     if isinstance(pattern, Fixed):
         return pattern.value
+    k = i // pattern.every
     if isinstance(pattern, Steps):
-        return (pattern.first + pattern.step * (i % pattern.count)) % (1 << bits)
+        return (pattern.first + pattern.step * (k % pattern.count)) % (1 << bits)
     if isinstance(pattern, Values):
-        return pattern.values[i % len(pattern.values)]
-    return random_value(pattern, i)
+        return pattern.values[k % len(pattern.values)]
+    return random_value(pattern, k)
 
 
-def random_value(pattern: Random, i: int) -> int:
-    """What frame ``i`` carries of a random pattern whose greatest value is below 2^64."""
+def random_value(pattern: Random, k: int) -> int:
+    """The k-th value of a random pattern whose greatest value is below 2^64."""
     values = pattern.maximum - pattern.minimum + 1
-    hashed = _mixed(pattern.seed + (i % pattern.count + 1) * _GAMMA)
+    hashed = _mixed(pattern.seed + (k % pattern.count + 1) * _GAMMA)
     return pattern.minimum + (hashed * values >> 64)
 
 
@@ -100,7 +103,7 @@ def _simplest(pattern: Pattern, bits: int) -> Pattern:
         count = period if pattern.count % period == 0 else pattern.count
         if count == 1:
             return Fixed(pattern.first % (1 << bits))
-        return Steps(pattern.first, pattern.step, count)
+        return Steps(pattern.first, pattern.step, count, pattern.every)
     if isinstance(pattern, Values) and len(set(pattern.values)) == 1:
         return Fixed(pattern.values[0])
     if isinstance(pattern, Random) and (pattern.count == 1 or pattern.minimum == pattern.maximum):
@@ -137,11 +140,11 @@ def _split(pattern: Pattern, low: int, bits: int, path: str) -> tuple[Pattern, P
         return Fixed(pattern.value & mask), Fixed(pattern.value >> low)
     if isinstance(pattern, Values):
         return (
-            Values(tuple(value & mask for value in pattern.values)),
-            Values(tuple(value >> low for value in pattern.values)),
+            Values(tuple(value & mask for value in pattern.values), pattern.every),
+            Values(tuple(value >> low for value in pattern.values), pattern.every),
         )
     if isinstance(pattern, Steps):
-        below = Steps(pattern.first & mask, pattern.step, pattern.count)
+        below = Steps(pattern.first & mask, pattern.step, pattern.count, pattern.every)
         return below, _steps_above(pattern, low, bits, path)
     return _split_random(pattern, low, path)
 
@@ -153,17 +156,19 @@ def _steps_above(pattern: Steps, low: int, bits: int, path: str) -> Pattern:
     step, step_low = divmod(pattern.step, size)
     first_high, first_low = divmod(first, size)
     if first_low + step_low * (pattern.count - 1) < size:
-        return Steps(first_high, step, pattern.count)
+        return Steps(first_high, step, pattern.count, pattern.every)
     # The same step downwards: one more above, the complement less below.
     if first_low - (size - step_low) * (pattern.count - 1) >= 0:
-        return Steps(first_high, step + 1, pattern.count)
+        return Steps(first_high, step + 1, pattern.count, pattern.every)
     if pattern.count > VALUES_MAX:
         raise PlanError(
             f"{path}: {pattern.count:,} steps carry from the low {low} bits into those above, "
             f"which is done for at most {VALUES_MAX:,}; lower the count, or choose start and step "
             "so that only one of the two parts changes",
         )
-    return Values(tuple(value_at(pattern, bits, i) >> low for i in range(pattern.count)))
+    plain = replace(pattern, every=1)
+    numbers = (value_at(plain, bits, k) >> low for k in range(pattern.count))
+    return Values(tuple(numbers), pattern.every)
 
 
 def _split_random(pattern: Random, low: int, path: str) -> tuple[Pattern, Pattern]:
@@ -171,7 +176,7 @@ def _split_random(pattern: Random, low: int, path: str) -> tuple[Pattern, Patter
     mask = (1 << low) - 1
     least, greatest = pattern.minimum, pattern.maximum
     if least >> low == greatest >> low:
-        below = Random(least & mask, greatest & mask, pattern.seed, pattern.count)
+        below = replace(pattern, minimum=least & mask, maximum=greatest & mask, chosen=False)
         return below, Fixed(least >> low)
     values = greatest - least + 1
     if values & (values - 1) or least % values:
@@ -181,5 +186,5 @@ def _split_random(pattern: Random, low: int, path: str) -> tuple[Pattern, Patter
             "constant",
         )
     seed_above = _mixed(_mixed(pattern.seed) ^ _GAMMA)  # no stream of the seed below, shifted
-    above = Random(least >> low, greatest >> low, seed_above, pattern.count)
-    return Random(0, mask, pattern.seed, pattern.count), above
+    above = Random(least >> low, greatest >> low, seed_above, pattern.count, every=pattern.every)
+    return Random(0, mask, pattern.seed, pattern.count, every=pattern.every), above

@@ -181,7 +181,7 @@ def summary(result: RunResult) -> str:
     if len(flows) > SUMMARY_FLOWS:
         flows = sorted(flows, key=_badness, reverse=True)[:SUMMARY_FLOWS]
     for flow in flows:
-        lines += _flow_lines(flow, result.final.tsc_hz)
+        lines += flow_lines(flow, result.final.tsc_hz)
     more = len(result.flows) - len(flows)
     if more:
         lines.append(f"  and {more:,} more flows with fewer unsent or lost frames: --json has all")
@@ -201,7 +201,8 @@ def _badness(flow: FlowResult) -> tuple[int, int]:
     return flow.tx_frames_unsent, 0 if flow.received is None else flow.received.lost
 
 
-def _flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
+def flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
+    """What became of a flow, in the terms of RFC 2285; for other reports, too."""
     plan = flow.plan
     size = mean_size(flow)
     if plan.traced:

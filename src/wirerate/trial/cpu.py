@@ -32,13 +32,19 @@ def cpu_use(began: Snapshot | None, sent: Snapshot | None) -> CpuUse:
         return CpuUse(None, ())
     wall_ns = (sent.heartbeat_tsc - began.heartbeat_tsc) * _NS_PER_S / sent.tsc_hz
     share = (sent.cpu_ns - began.cpu_ns) / wall_ns if wall_ns > 0 else None
-    elapsed = max(1, sent.now_tsc - began.now_tsc)
-    busy = _busy_cycles(sent)
-    busy.subtract(_busy_cycles(began))
-    return CpuUse(share, tuple((lcore, cycles / elapsed) for lcore, cycles in sorted(busy.items())))
+    return CpuUse(share, busy_shares(began, sent))
 
 
-def _busy_cycles(snapshot: Snapshot) -> Counter[int]:
+def busy_shares(before: Snapshot | None, now: Snapshot) -> tuple[tuple[int, float], ...]:
+    """For each lcore, the share of time spent in useful calls; before None: since the start."""
+    elapsed = max(1, now.now_tsc - (now.start_tsc if before is None else before.now_tsc))
+    busy = busy_cycles(now)
+    if before is not None:
+        busy.subtract(busy_cycles(before))
+    return tuple((lcore, cycles / elapsed) for lcore, cycles in sorted(busy.items()))
+
+
+def busy_cycles(snapshot: Snapshot) -> Counter[int]:
     """Cycles of useful calls by lcore."""
     busy: Counter[int] = Counter()
     for port in snapshot.ports:

@@ -20,7 +20,8 @@ WORKER_STOPPED = 2
 class TxQueue:
     """What a Tx queue does for one stream: a queue that serves several has one of these for each.
 
-    Frames, octets (with FCS), clock readings and cycles, as the engine has them.
+    Frames, octets (with FCS), clock readings and cycles, as the engine has them. ``active_flows``
+    are those of a ramp at the last burst, 0 without one.
     """
 
     queue: int
@@ -38,6 +39,7 @@ class TxQueue:
     done: bool
     burst_cycles: Histogram
     lateness_cycles: Histogram
+    active_flows: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class RxQueue:
 
     Of a queue that measures, ``foreign_frames`` have no stamp, ``strange_frames`` one of a stream
     that is not this program's; ``damaged_frames`` have a wrong checksum or length.
+    ``distinct_flows`` are the 5-tuples it has seen, where it counts them, ``distinct_overflow``
+    frames of flows for which there was no room.
     """
 
     queue: int
@@ -59,6 +63,8 @@ class RxQueue:
     foreign_frames: int
     strange_frames: int
     damaged_frames: int
+    distinct_flows: int = 0
+    distinct_overflow: int = 0
 
 
 @dataclass(frozen=True)
@@ -302,6 +308,8 @@ def _rx_queue(block: Block) -> RxQueue:
         foreign_frames=block["foreign_frames"],
         strange_frames=block["strange_frames"],
         damaged_frames=block["damaged_frames"],
+        distinct_flows=block["distinct_flows"],
+        distinct_overflow=block["distinct_overflow"],
     )
 
 
@@ -362,4 +370,5 @@ def _tx_queue(block: Block) -> TxQueue:
         done=block["state"] == TX_DONE,
         burst_cycles=block.histogram("burst_cycles"),
         lateness_cycles=block.histogram("lateness_cycles"),
+        active_flows=block["active_flows"],
     )

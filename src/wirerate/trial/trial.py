@@ -37,7 +37,8 @@ class Trial:
 
     ``duration_ns`` None = until all frames are sent or `stop` is called. ``settle_ns`` is how long
     what is under way may take to arrive; ``measured`` says that all that is to come back is found
-    again, so that foreign frames need not be waited for. ``settled`` is called when all that is to
+    again, so that foreign frames need not be waited for; ``live_latencies`` that the snapshots of
+    every period have the histograms of latencies. ``settled`` is called when all that is to
     arrive has arrived; what does meanwhile is counted. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
@@ -51,6 +52,7 @@ class Trial:
     period_s: float
     settle_ns: int = SETTLE_DEFAULT_NS
     measured: bool = False
+    live_latencies: bool = False
     settled: Callable[[], None] = lambda: None
     final: Snapshot | None = None
     began: Snapshot | None = None
@@ -89,7 +91,7 @@ class Trial:
             self._check_alive()
             if time.monotonic() - shown >= self.period_s:
                 shown += self.period_s
-                yield take(self.counters)
+                yield take(self.counters, latencies=self.live_latencies)
         self.sent = take(self.counters)
         self.engine.call("traffic.stop")
 

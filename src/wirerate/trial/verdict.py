@@ -106,9 +106,26 @@ def judge(
     return Verdict(tuple(reasons), tuple(said))
 
 
+def not_offered(flows: Iterable[FlowResult]) -> frozenset[str]:
+    """Those of a verdict's reasons which say no more than that flows were not sent as asked for."""
+    return frozenset(
+        f"{flow.plan.title}: {reason}"
+        for flow in flows
+        if flow.tx_frames > 0
+        for reason in _offer_reasons(flow)
+    )
+
+
 def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
     if flow.tx_frames == 0 and flow.seconds > 0:
         yield "no frame was sent: the device took none"
+    yield from _offer_reasons(flow)
+    yield from _schedule_reasons(flow, hz)
+    if flow.overrun_cycles > 2 * LATENESS_S * hz:
+        yield f"time overrun: the last frame left {1000 * flow.overrun_cycles / hz:.1f} ms late"
+
+
+def _offer_reasons(flow: FlowResult) -> Iterator[str]:
     if flow.tx_frames_unsent > 0 and flow.plan.unpaced:
         yield (
             f"the device stood still: {format_count(flow.tx_frames_unsent)} frames were given up, "
@@ -128,9 +145,6 @@ def _tx_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
             f"were not sent: {why}"
         )
     yield from _load_reasons(flow)
-    yield from _schedule_reasons(flow, hz)
-    if flow.overrun_cycles > 2 * LATENESS_S * hz:
-        yield f"time overrun: the last frame left {1000 * flow.overrun_cycles / hz:.1f} ms late"
 
 
 def _schedule_reasons(flow: FlowResult, hz: int) -> Iterator[str]:
@@ -155,7 +169,10 @@ def _load_reasons(flow: FlowResult) -> Iterator[str]:
         return
     if _too_few_to_tell(flow):
         return
-    error = flow.offered_fps / intended - 1
+    if flow.plan.ramped:  # its queues wait for their first flows
+        error = flow.tx_frames / max(1, flow.frames_due) - 1
+    else:
+        error = flow.offered_fps / intended - 1
     if abs(error) > LOAD_TOLERANCE:
         how = (
             f"{100 * error:+.3g} % off"

@@ -13,12 +13,12 @@ import ipaddress
 import re
 import secrets
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from wirerate.errors import PlanError
 from wirerate.plan.fields import Checksum, Content, Fixed, Random, Steps, Values
-from wirerate.plan.reader import Reader, shown, to_integer
+from wirerate.plan.reader import EXTENSION, Reader, shown, to_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,8 @@ COUNT_MAX = 1 << 48
 """Most steps of a pattern, from the engine's contract for FIELD."""
 VALUES_MAX = 65536
 """Most entries of a list of values, likewise."""
+EVERY_MAX = 1 << 32
+"""Most frames with the same value, one after the other, likewise."""
 SEED_MAX = (1 << 63) - 1
 """Greatest seed: a positive 64-bit integer of the engine's."""
 
@@ -75,6 +77,7 @@ def decode_pattern(
         if automatic is None and not isinstance(default, Fixed):
             automatic = default
         content = _decode_branch(_Field(pattern, bits, kind, plain), default, automatic)
+        content = _decode_extension(pattern, content)
     pattern.unsupported("metric_tags", "metric tags")
     pattern.done()
     return content
@@ -115,6 +118,22 @@ def _decode_branch(field: _Field, default: Content, automatic: Content | None) -
         field.pattern.raw("auto", None)
         return automatic
     return _decode_steps(field, branch, 1 if branch == "increment" else -1)
+
+
+def _decode_extension(pattern: Reader, content: Content) -> Content:
+    """``x-wirerate: {every: 65536}``: each value so many times, one frame after the other."""
+    extension = pattern.child(EXTENSION)
+    if extension is None:
+        return content
+    every = extension.integer("every", 1, EVERY_MAX, 1)
+    extension.done()
+    if every == 1:
+        return content
+    if not isinstance(content, Steps | Values | Random):
+        extension.fail(
+            "every", "the field has one value; give increment, decrement, values or random"
+        )
+    return replace(content, every=every)
 
 
 def _decode_values(field: _Field) -> Content:

@@ -6,8 +6,8 @@
  * with the last active one of these. n(t) is computed from the start every time, so nothing adds up. No DPDK: unit-tested
  * alone.
  */
-#ifndef WR_WORKER_TX_RAMP_H
-#define WR_WORKER_TX_RAMP_H
+#ifndef WR_EDIT_TX_RAMP_H
+#define WR_EDIT_TX_RAMP_H
 
 #include <stdint.h>
 

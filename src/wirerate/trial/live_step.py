@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A step of a search between two looks at a trial that goes on. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wirerate.search.step import Step
+from wirerate.trial.received import arrivals
+from wirerate.trial.result import LATENESS_S
+from wirerate.trial.utilisation import utilisation
+from wirerate.trial.verdict import LOAD_TOLERANCE
+from wirerate.trial.verdict_clock import clock_reasons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wirerate.trial.session import Session
+    from wirerate.trial.snapshot import Port, Snapshot
+
+AWAY_MAX = 0.02
+"""A worker that the kernel took away for a greater share of time was neither busy nor idle. Where
+frames were not sent, less is too much: they may have been given up because of it."""
+
+
+def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -> Step:
+    """What was sent at ``fps`` between two looks, and how busy the workers were with it.
+
+    Loss is that of frames sent minus received in that time: what is under way at either look makes
+    it inexact. Frames that were due and not sent, or too few frames, say that the load was not
+    offered.
+    """
+    seconds = after.seconds_since(before)
+    frames, unsent = (
+        sum(getattr(port, name) for port in after.ports)
+        - sum(getattr(port, name) for port in before.ports)
+        for name in ("tx_frames", "tx_frames_unsent")
+    )
+    reasons = tuple(_reasons(before, after, session, unsent))
+    # A burst of each task more or less is no matter.
+    slack = 2 * session.settings.burst * sum(len(port.tx) for port in after.ports)
+    asked = fps * seconds
+    return Step(
+        intended_fps=fps,
+        offered_fps=frames / seconds,
+        loss_ratio=_loss_ratio(before, after, session, frames),
+        utilisation=utilisation(before, after).sending,
+        valid=not reasons,
+        reasons=reasons,
+        offered=unsent == 0 and frames >= asked * (1 - LOAD_TOLERANCE) - slack,
+    )
+
+
+def _loss_ratio(before: Snapshot, after: Snapshot, session: Session, sent: int) -> float | None:
+    if sent == 0 or not all(flow.measured for flow in session.flows):
+        return None
+    came = sum(own.frames for own in arrivals(after, session.flows).values())
+    came -= sum(own.frames for own in arrivals(before, session.flows).values())
+    return min(1.0, max(0.0, 1 - came / sent))
+
+
+def _reasons(before: Snapshot, after: Snapshot, session: Session, unsent: int) -> Iterator[str]:
+    for plan in session.ports:
+        was, now = before.port(plan.name), after.port(plan.name)
+        if plan.tx_lcores:
+            yield from (f"{plan.title}: {reason}" for reason in _link_reasons(was, now))
+    senders = {task.lcore for port in after.ports for task in port.tx}
+    earlier = {worker.lcore: worker for worker in before.workers}
+    for worker in after.workers:
+        was_away = earlier[worker.lcore]
+        away_s = (worker.away_cycles - was_away.away_cycles) / after.tsc_hz
+        most_s = LATENESS_S if unsent else AWAY_MAX * after.seconds_since(before)
+        if worker.lcore in senders and away_s > most_s:
+            yield (
+                f"lcore {worker.lcore} was taken away for {1000 * away_s:.3g} ms by the kernel: "
+                "isolate its CPU (wirerate doctor)"
+            )
+    if after.clock_error_ns > before.clock_error_ns:
+        yield from clock_reasons(after)
+
+
+def _link_reasons(before: Port, after: Port) -> Iterator[str]:
+    changes = after.device.link_changes - before.device.link_changes
+    if not after.device.link_up:
+        yield "the link is down"
+    if changes > 0:
+        yield f"the link changed {changes} times"

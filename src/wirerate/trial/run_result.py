@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a trial that has ended to all that is known of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wirerate.trial.cpu import cpu_use
+from wirerate.trial.peer import own_counts
+from wirerate.trial.result import RunResult, flow_results, port_results, total_received
+from wirerate.trial.verdict import Ending, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wirerate.trial.peer_client import PeerWatch
+    from wirerate.trial.session import Session
+    from wirerate.trial.trial import Trial
+
+
+def run_result(
+    trial: Trial, session: Session, facts: Mapping[str, Any], watch: PeerWatch | None = None
+) -> RunResult:
+    """What the trial came to; ``facts`` are those of its environment, ``watch`` of its peer."""
+    final = trial.final
+    assert final is not None
+    floor_ns = session.settings.floor_ns
+    flows = flow_results(final, session.flows, floor_ns)
+    ports = port_results(final, session.ports, session.flows)
+    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
+    peer = None if watch is None else watch.result(own_counts(ports))
+    notes = (*session.notes, *(() if peer is None else peer.notes))
+    verdict = judge(final, flows, ports, ending, notes)
+    cpu = cpu_use(trial.began, trial.sent)
+    captures = tuple(trial.unloaded.get("captures", ()))
+    total = total_received(final, flows, floor_ns)
+    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures, peer)
