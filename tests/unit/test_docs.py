@@ -17,6 +17,7 @@ from wirerate.cli.main import build_parser, parse
 from wirerate.engine.counters import Histogram
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
+from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
 from wirerate.report import forward_json, perf_json, replay_view, run_json
@@ -161,7 +162,13 @@ def tiny_result():
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
     session = fake(
-        Session, plan=whole, ports=(plan,), flows=(flow,), infos={"p0": info}, about=engine
+        Session,
+        plan=whole,
+        ports=(plan,),
+        flows=(flow,),
+        infos={"p0": info},
+        about=engine,
+        placements={"p0": place("port 0", 0, [1], [1], {1: 0})},
     )
     flows = flow_results(final, [flow])
     return RunResult(

@@ -19,6 +19,7 @@ from wirerate.cli.engine_session import (
     open_engine,
     stopping,
     tell_ports,
+    warn,
     warn_of_shared,
 )
 from wirerate.engine.eal import choose_memory
@@ -30,6 +31,7 @@ from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.line_load import check_line_loads
+from wirerate.plan.placement import nodes_of, place, with_memory
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.port_params import port_params
 from wirerate.plan.program import (
@@ -39,6 +41,7 @@ from wirerate.plan.program import (
     named_refusal,
     plan_flow,
     plan_ports,
+    port_name,
     stream_name,
     uses_of,
 )
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from wirerate.engine.process import Engine
     from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Plan
+    from wirerate.plan.placement import Placement
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
 
@@ -82,9 +86,19 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     run = _Run(plan, settings, view, titles, scans, _lcore_map(plan, settings), started)
     drafts = run.drafts()
     need = memory_octets(plan, settings, run.lcore_map, drafts)
-    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    placements = run.placements()
+    for placement in placements.values():
+        for text in placement.warnings():
+            warn(text)
+    memory = choose_memory(
+        need,
+        settings.eal.passthrough,
+        allow_hugepages=True,
+        nodes=nodes_of(placements.values()),
+    )
     if not settings.json:
-        setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts))
+        places = tuple(placements.values())
+        setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts), places)
         print(view.setup(setup), flush=True)
     ports = [
         (titles[entry.port], plan.ports[entry.port].location, max(len(entry.rx), len(entry.tx)))
@@ -136,6 +150,20 @@ class _Run:
     scans: Mapping[Path, Mapping[str, Any]]
     lcore_map: LcoreMap
     started: datetime
+
+    def placements(self) -> dict[str, Placement]:
+        """Where each mapped port and its lcores are, by the engine's name."""
+        nodes = cpu_nodes()
+        return {
+            port_name(entry.port): place(
+                self.titles[entry.port],
+                pci_node(self.plan.ports[entry.port].location),
+                (*entry.rx, *entry.tx),
+                self.settings.lcores,
+                nodes,
+            )
+            for entry in self.lcore_map.ports
+        }
 
     def _drafted(self) -> dict[str, PortFacts]:
         """What the drafts take for granted, by port, before any of them is open."""
@@ -194,6 +222,8 @@ class _Run:
         if self.settings.warm_up_ns:
             self._warm_up(engine, program, session)
         trial = self._trial(engine, program, session, self.settings.duration_ns)
+        told = engine.call("ports.memory")["ports"]
+        session = session.placed(with_memory(self.placements(), told))
         with stopping(trial):
             self._watch(trial, session)
         return self._report(trial, session)
