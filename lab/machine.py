@@ -119,7 +119,7 @@ def mac(index: int) -> str:
 
 def _kernel_line(machine: Machine) -> str:
     words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "nokaslr"]
-    words += ["tsc=nowatchdog", "audit=0", "random.trust_cpu=on"]
+    words += ["tsc=reliable", "audit=0", "random.trust_cpu=on"]
     if machine.iommu:
         words.append("intel_iommu=on")
     return " ".join(words)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lab's part of `make test`: what of the other jobs goes over one pair of igb, in one boot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.jobs.measured import check_measured
+from lab.jobs.perf import check_perf
+from lab.machine import Machine, Nic
+
+if TYPE_CHECKING:
+    from lab.guest.guest import Guest
+
+MACHINE = Machine(cpus=5, nics=(Nic("igb"), Nic("igb")), timeout_s=220)
+
+
+def run(guest: Guest) -> None:
+    """Each check takes 10 to 15 s; all of them, with the boot, at most 4 minutes."""
+    left, right = guest.vfio()
+    check_perf(guest, left, right)
+    check_measured(guest, left, right)
