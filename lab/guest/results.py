@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lab.guest.checks import Checks
 
-_OF_EMULATION = ("load not offered", "clock unsteady")
+_OF_EMULATION = (
+    *("load not offered", "offered load", "schedule not kept", "time overrun"),
+    *("was taken away", "clock unsteady"),
+)
 """What a verdict may say in a guest whose CPUs are emulated, and late."""
 _LOSSES = ("imissed", "ierrors", "oerrors", "rx_nombuf")
 

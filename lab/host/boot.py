@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.machine import BootFiles, Machine, qemu_arguments
+from lab.machine import BootFiles, Machine, qemu_arguments, taps
 
 if TYPE_CHECKING:
     from lab.host.system import System
@@ -113,6 +113,15 @@ def _tail(path: Path) -> str:
     return "\n".join(lines[-_TAIL_LINES:]) or "    (nothing)"
 
 
+def _namespace(machine: Machine) -> list[str]:
+    """What QEMU's command line begins with where it needs TAPs, which take no root this way."""
+    wanted = taps(machine)
+    if not wanted:
+        return []
+    script = str(Path(__file__).with_name("taps.sh"))
+    return ["unshare", "--user", "--map-root-user", "--net", "sh", script, *wanted, "--"]
+
+
 def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     console = share.parent / "console"
     files = BootFiles(system.kernel, system.initramfs, share, console)
@@ -122,7 +131,7 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     errors = share.parent / "qemu-errors"
     with errors.open("wb") as said:
         process = subprocess.Popen(
-            [*system.qemu, *qemu_arguments(machine, files)],
+            [*_namespace(machine), *system.qemu, *qemu_arguments(machine, files)],
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

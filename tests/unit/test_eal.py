@@ -93,6 +93,14 @@ def test_hugepages_must_be_enough_on_every_node_that_is_used(monkeypatch):
     assert both.text == "hugepages (200 MiB free on each NUMA node that is used)"
 
 
+def test_ordinary_pages_come_from_the_first_node(free):
+    free(0)
+    assert choose_memory(MIB, [], allow_hugepages=True, nodes=(1, 0)).node == 1
+    assert choose_memory(MIB, [], allow_hugepages=True).node is None
+    free(1000)
+    assert choose_memory(MIB, [], allow_hugepages=True, nodes=(1, 0)).node is None
+
+
 def test_data_lcores_have_their_cpus_and_the_main_lcore_the_rest():
     words = lcore_arguments([2, 1], {0, 1, 2, 3})
     assert words == ["--lcores", "127@(0,3),1@1,2@2", "--main-lcore", "127"]

@@ -90,7 +90,7 @@ def test_nobody_knows_is_not_the_same_as_local():
 
 def test_memory_is_wanted_on_the_nodes_of_ports_and_lcores():
     assert nodes_of([placed(1, [5]), placed(1, [6])]) == (1,)
-    assert nodes_of([placed(1, [2])]) == (0, 1)
+    assert nodes_of([placed(1, [2])]) == (1, 0), "the port's first"
     assert nodes_of([placed(-1, [2])]) == ()
 
 

@@ -28,10 +28,14 @@ _SYSTEM = Path("/sys")
 
 @dataclass(frozen=True)
 class Memory:
-    """How the engine gets its memory, and how that is said to the user."""
+    """How the engine gets its memory, and how that is said to the user.
+
+    ``node``: the NUMA node whose ordinary pages are wanted; None: no matter.
+    """
 
     arguments: tuple[str, ...]
     text: str
+    node: int | None = None
 
 
 def free_hugepages_mib(node: int | None = None, root: Path = _SYSTEM) -> int:
@@ -52,12 +56,13 @@ def choose_memory(
     passthrough: Sequence[str],
     *,
     allow_hugepages: bool,
-    nodes: Collection[int] = (),
+    nodes: Sequence[int] = (),
 ) -> Memory:
     """Hugepages if enough are free and allowed, else ordinary pages; nothing if the user chose.
 
     ``nodes``: the NUMA nodes of ports and lcores, where there is a choice. EAL takes hugepages of
     a node from there only, so each must have enough for all: which port needs most is not known.
+    Ordinary pages come from the first of them.
     """
     if any(word.split("=")[0] in _MEMORY_OPTIONS for word in passthrough):
         return Memory((), "as the EAL options say")
@@ -67,7 +72,9 @@ def choose_memory(
         where = " on each NUMA node that is used" if len(nodes) > 1 else ""
         return Memory(("--in-memory",), f"hugepages ({free} MiB free{where})")
     return Memory(
-        ("--no-huge", "-m", str(need)), f"ordinary pages ({need} MiB); no hugepages needed"
+        ("--no-huge", "-m", str(need)),
+        f"ordinary pages ({need} MiB); no hugepages needed",
+        nodes[0] if nodes else None,
     )
 
 

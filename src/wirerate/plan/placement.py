@@ -125,18 +125,11 @@ def with_memory(
 
 
 def nodes_of(placements: Iterable[Placement]) -> tuple[int, ...]:
-    """The nodes where memory is wanted: of devices and their lcores, where there is a choice."""
-    return tuple(
-        sorted(
-            {
-                node
-                for placement in placements
-                if placement.shown
-                for node in (placement.node, *(node for _, node in placement.lcores))
-                if node != _UNKNOWN
-            }
-        )
-    )
+    """The nodes where memory is wanted, where there is a choice: of devices, then of lcores."""
+    shown = [placement for placement in placements if placement.shown]
+    nodes = [placement.node for placement in shown]
+    nodes += [node for placement in shown for _, node in placement.lcores if node != _UNKNOWN]
+    return tuple(dict.fromkeys(nodes))
 
 
 def placement_lines(placements: Iterable[Placement]) -> list[str]:
