@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from lab.machine import BootFiles, Machine, qemu_arguments, taps
 
@@ -85,16 +85,10 @@ def _prepare_share(share: Path, job: str, machine: Machine, system: System) -> N
     (share / "log").touch()
 
 
-class _Follower:
-    """Prints what is added to a file."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-
-    def copy(self) -> None:
-        """Print what is new."""
-        sys.stdout.write(self._file.read().decode(errors="replace"))
-        sys.stdout.flush()
+def _pass_on(log: BinaryIO) -> None:
+    """Print what is new in the job's log."""
+    sys.stdout.write(log.read().decode(errors="replace"))
+    sys.stdout.flush()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
@@ -129,25 +123,28 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     if system.libraries:
         environment["LD_LIBRARY_PATH"] = system.libraries
     errors = share.parent / "qemu-errors"
+    # Whatever becomes of this process, no guest goes on without it.
+    command = [*_namespace(machine), "setpriv", "--pdeathsig", "KILL"]
+    command += [*system.qemu, *qemu_arguments(machine, files)]
     with errors.open("wb") as said:
         process = subprocess.Popen(
-            [*_namespace(machine), *system.qemu, *qemu_arguments(machine, files)],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
             env=environment,
             start_new_session=True,
         )
-    try:
-        followed = _Follower(share / "log")
-        deadline = time.monotonic() + machine.timeout_s
-        while process.poll() is None and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-            followed.copy()
-        hung = process.poll() is None
-    finally:
-        _ended(process)
-    followed.copy()
+    with (share / "log").open("rb") as log:
+        try:
+            deadline = time.monotonic() + machine.timeout_s
+            while process.poll() is None and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+                _pass_on(log)
+            hung = process.poll() is None
+        finally:
+            _ended(process)
+        _pass_on(log)
     return _ending(share, machine, process.returncode, hung=hung)
 
 

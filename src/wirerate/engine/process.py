@@ -42,6 +42,8 @@ _STOP_TIMEOUT_S = 10.0
 _POLL_S = 0.005
 _BAD_COMMAND_LINE = "Invalid 'command line' arguments"
 """What EAL says of an option, whichever it is (lib/eal/linux/eal.c, rte_eal_init)."""
+_NOT_LOCKED = "DMA remapping, error 12"
+"""What EAL says when vfio may not lock memory (lib/eal/linux/eal_vfio.c); 12 is ENOMEM."""
 
 
 def find_engine() -> Path:
@@ -60,6 +62,20 @@ def find_engine() -> Path:
         text = f"{_ENGINE} is not installed; `make build` in wirerate's source builds it"
         raise HostSetupError(text)
     return Path(found)
+
+
+def about_locked_memory(refusal: str, said: str) -> str:
+    """The words for a device that DPDK dropped at its start because memory could not be locked.
+
+    ``refusal`` is the engine's, ``said`` its log. Empty where the reason is another one.
+    """
+    device, found, _ = refusal.partition(" is no device that DPDK may use")
+    if not found or _NOT_LOCKED not in said:
+        return ""
+    return (
+        f"{device} cannot be used: this user may not lock the memory that its DMA needs; "
+        "`ulimit -l unlimited`, or raise memlock in /etc/security/limits.conf"
+    )
 
 
 @contextmanager
@@ -206,7 +222,10 @@ class Engine:
             raise self._explained(error, logged) from error
 
     def _explained(self, error: EngineRefusedError, logged: int) -> EngineRefusedError:
-        """The refusal with what DPDK said meanwhile, where the reason is a driver's."""
+        """The refusal with what DPDK said meanwhile, or at its start, where that is the reason."""
+        unlocked = about_locked_memory(str(error), self._said())
+        if unlocked:
+            return EngineRefusedError(unlocked, path=error.path, errno_name=error.errno_name)
         if "engine's log" not in str(error):
             return error
         text = str(error).replace("; its reason is in the engine's log", "")

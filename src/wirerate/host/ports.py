@@ -12,7 +12,9 @@ from pathlib import Path
 
 from wirerate.errors import HostSetupError, PlanError
 from wirerate.host.capture_files import written_files
-from wirerate.host.tree import read_text
+from wirerate.host.iommu import group_user, probe_group
+from wirerate.host.nics import Nic
+from wirerate.host.tree import link_name, read_text
 from wirerate.plan.location import Location, LocationKind
 
 ROOT = Path("/")
@@ -37,6 +39,8 @@ def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -
         _check_directory(title, location)
     if location.kind is LocationKind.MEMIF and _ABSTRACT not in location.devargs:
         _remove_stale(Path(location.value), root)
+    if location.kind is LocationKind.PCI:
+        _check_vfio(title, location, root)
     for file in written_files(location):
         _check_written(title, location, file)
     if location.kind is LocationKind.AF_XDP:
@@ -54,6 +58,21 @@ def _check_name(title: str, location: Location) -> None:
         raise PlanError(
             f"{title}: {location}: DPDK takes a memif socket only with its directory; write "
             f"memif:./{location.value}"
+        )
+
+
+def _check_vfio(title: str, location: Location, root: Path) -> None:
+    """A device on vfio-pci whose group DPDK cannot open is one that it does not find."""
+    if link_name(root / "sys/bus/pci/devices" / location.value / "driver") != "vfio-pci":
+        return
+    for finding in probe_group(root, Nic(location.value, driver="vfio-pci")):
+        if finding.level == "error":
+            raise HostSetupError(f"{title}: {finding.text}; {finding.fix}")
+    user = group_user(root, location.value)
+    if user is not None:
+        raise HostSetupError(
+            f"{title}: {location.value} (or a device of its IOMMU group) is in use by {user}; end "
+            "that first, or use another port"
         )
 
 

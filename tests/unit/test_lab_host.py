@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lab's host side: package sources, QEMU's fitness, the initramfs, how a run ends."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.host import boot
+from lab.host.packages import os_release, sources_of, stanzas_of
+from lab.host.system import System, load_order, newc, qemu_problem
+from lab.lab import listing
+from lab.machine import Machine
+
+DEB822 = """\
+# a comment
+Types: deb deb-src
+URIs: mirror+file:/etc/apt/mirrors.list
+Suites: bookworm bookworm-updates
+Components: main contrib
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ -----END PGP PUBLIC KEY BLOCK-----
+
+Types: deb
+URIs: http://security.example.net/debian-security
+Suites: bookworm-security
+Components: main
+
+Enabled: no
+Types: deb
+URIs: http://off.example.net/debian
+Suites: bookworm
+"""
+
+
+def test_os_release():
+    assert os_release('ID=debian\nVERSION_CODENAME="bookworm"\n\n# x\n') == {
+        "ID": "debian",
+        "VERSION_CODENAME": "bookworm",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "head"),
+    [
+        (
+            "deb http://a.example.net/debian bookworm main contrib",
+            "deb http://a.example.net/debian",
+        ),
+        (
+            "deb [arch=amd64 signed-by=/k.gpg] https://b.example.net/x/y/ bookworm main # why",
+            "deb [arch=amd64 signed-by=/k.gpg] https://b.example.net/x/y/",
+        ),
+    ],
+)
+def test_one_line_sources_keep_their_mirror(line, head):
+    assert sources_of(f"# {line}\n{line}\n", "bookworm") == [
+        f"{head} bookworm main",
+        f"{head} bookworm-backports main",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "deb-src http://a.example.net/debian bookworm main",
+        "deb http://security.example.net bookworm-security main",
+        "deb http://third.example.net ./",
+        "deb [arch=amd64 http://a.example.net/debian bookworm main",
+    ],
+)
+def test_other_one_line_sources_are_left_out(line):
+    assert sources_of(line, "bookworm") == []
+
+
+def test_deb822_sources_keep_their_mirror_and_key():
+    (stanza,) = stanzas_of(DEB822, "bookworm")
+    assert stanza.splitlines() == [
+        "Types: deb",
+        "Suites: bookworm bookworm-backports",
+        "Components: main",
+        "URIs: mirror+file:/etc/apt/mirrors.list",
+        "Signed-By:",
+        " -----BEGIN PGP PUBLIC KEY BLOCK-----",
+        " .",
+        " -----END PGP PUBLIC KEY BLOCK-----",
+    ]
+    assert stanzas_of(DEB822, "trixie") == []
+
+
+DEVICES = "".join(
+    f'name "{name}", bus PCI\n' for name in ("igb", "virtio-9p-pci", "intel-iommu", "vmxnet3")
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "devices", "says"),
+    [
+        ("QEMU emulator version 10.0.2 (Debian 1:10.0.2)", DEVICES, ""),
+        ("QEMU emulator version 7.2.19", DEVICES, "it is version 7.2, and igb came with 8.0"),
+        ("", "", "its version cannot be read"),
+        ("QEMU emulator version 8.2.0", DEVICES.replace("igb", "i"), "it has no device igb"),
+    ],
+)
+def test_qemu_that_will_not_do(version, devices, says):
+    assert qemu_problem(version, devices) == says
+
+
+def test_modules_are_loaded_after_what_they_need():
+    dependencies = (
+        "kernel/9p.ko.xz: kernel/9pnet.ko.xz kernel/fscache.ko.xz kernel/netfs.ko.xz\n"
+        "kernel/9pnet.ko.xz:\n"
+        "kernel/9pnet_virtio.ko.xz: kernel/9pnet.ko.xz kernel/virtio.ko.xz\n"
+    )
+    order = [
+        Path(path).name.partition(".")[0]
+        for path in load_order(dependencies, ("virtio_pci", "9pnet_virtio", "9p"))
+    ]
+    assert order == ["virtio", "9pnet", "9pnet_virtio", "netfs", "fscache", "9p"]
+
+
+def test_an_archive_has_folders_before_files():
+    archive = newc({"bin/busybox": b"abc", "init": b"#!"})
+    assert archive[:6] == b"070701"
+    assert len(archive) % 4 == 0
+    names = (b"bin\0", b"bin/busybox\0", b"init\0", b"TRAILER!!!\0")
+    places = [archive.index(name) for name in names]
+    assert places == sorted(places)
+    header = archive[archive.index(b"bin/busybox\0") - 110 :]
+    assert int(header[14:22], 16) == 0o100755
+    assert int(header[54:62], 16) == 3
+
+
+def test_folders_that_the_guest_would_hide_are_kept():
+    folders = [Path(path) for path in ("/tmp/x/.venv", "/tmp/x", "/home/u/x", "/run/e", "/tmpx")]
+    assert boot.kept_folders(folders) == [Path("/run/e"), Path("/tmp/x")]
+
+
+@pytest.fixture
+def system(tmp_path):
+    """A guest that is a shell script, given what it does."""
+
+    def make(script):
+        program = tmp_path / "qemu"
+        program.write_text(f"#!/bin/sh\necho boot >> {tmp_path}/boots\n{script}\n")
+        program.chmod(0o755)
+        return System(
+            tmp_path, (str(program),), "", *(tmp_path / name for name in ("k", "i", "m", "kmod"))
+        )
+
+    return make
+
+
+# The share is the path in the second -fsdev.
+SHARE = 'share=$(echo "$*" | sed "s/.*id=lab,path=\\([^,]*\\),.*/\\1/")'
+
+
+def run(system, tmp_path, **machine):
+    return boot.run_job("job", Machine(nics=(), **machine), system, tmp_path / "runs")
+
+
+def test_a_job_that_passes_leaves_nothing(system, tmp_path, capfd):
+    guest = system(f"{SHARE}\necho 'ok   it is' >$share/log\necho 0 >$share/exit")
+    assert run(guest, tmp_path) == 0
+    assert capfd.readouterr().out == "ok   it is\n"
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_job_that_fails_leaves_its_logs(system, tmp_path, capfd):
+    assert run(system(f"{SHARE}\necho 1 >$share/exit"), tmp_path) == 1
+    (left,) = (tmp_path / "runs").iterdir()
+    assert f"lab: job: logs are in {left}" in capfd.readouterr().out
+    settings = (left / "share/settings.sh").read_text()
+    assert "job=job" in settings
+    assert f"python={sys.executable}" in settings
+
+
+def test_an_abort_is_tried_again_once_and_said(system, tmp_path, capfd):
+    assert run(system("kill -ABRT $$"), tmp_path) == 4
+    assert (tmp_path / "boots").read_text().count("boot") == 2
+    out = capfd.readouterr().out
+    assert out.count("once more") == 1
+    assert "QEMU ended with -6 before the job did" in out
+
+
+def test_any_other_end_is_not_tried_again(system, tmp_path, capfd):
+    assert run(system("echo 'no such device' >&2; exit 1"), tmp_path) == 4
+    assert (tmp_path / "boots").read_text().count("boot") == 1
+    out = capfd.readouterr().out
+    assert "QEMU ended with 1 before the job did" in out
+    assert "    no such device" in out
+
+
+def test_a_guest_that_hangs_is_ended(system, tmp_path, capfd):
+    guest = system(f"{SHARE}\necho 'ok   first' >$share/log\nexec sleep 60")
+    assert run(guest, tmp_path, timeout_s=1) == 4
+    out = capfd.readouterr().out
+    assert "did not end within 1 s and was ended" in out
+    assert "    ok   first" in out
+
+
+def test_every_job_is_listed_with_a_line():
+    jobs = listing()
+    assert {"perf", "measured", "plain", "user", "stage"} <= jobs.keys()
+    assert all(text.endswith(".") and len(text) < 100 for text in jobs.values())
