@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _POLL_S = 0.2
 _TAIL_LINES = 15
+_UNAVAILABLE = 3
 _ABORTED = 134
 """A shell's word for SIGABRT. QEMU's IOMMU now and then fails an assertion (iotlb_to_section)."""
 _HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm", "/dev", "/proc", "/sys")  # noqa: S108 the guest's
@@ -116,6 +117,20 @@ def _namespace(machine: Machine) -> list[str]:
     return ["unshare", "--user", "--map-root-user", "--net", "sh", script, *wanted, "--"]
 
 
+def _tap_problem(machine: Machine) -> str:
+    """Why QEMU cannot have the TAPs it wants; empty where it can."""
+    if not taps(machine):
+        return ""
+    tried = [*_namespace(machine), "true"]
+    done = subprocess.run(tried, capture_output=True, text=True, check=False, timeout=30)
+    if done.returncode == 0:
+        return ""
+    return (
+        "NICs of several queues take TAPs in a namespace of their own, which this user cannot "
+        f"make: {done.stderr.strip()}; allow user namespaces and /dev/net/tun"
+    )
+
+
 def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     console = share.parent / "console"
     files = BootFiles(system.kernel, system.initramfs, share, console)
@@ -175,7 +190,11 @@ def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[E
 
 
 def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
-    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 4."""
+    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 3 or 4."""
+    problem = _tap_problem(machine)
+    if problem:
+        print(f"lab: {job}: {problem}", flush=True)
+        return _UNAVAILABLE
     ending, run = _run_once(job, machine, system, runs)
     if ending.aborted:
         print(

@@ -10,7 +10,7 @@ from lab.host import boot
 from lab.host.packages import os_release, sources_of, stanzas_of
 from lab.host.system import System, load_order, newc, qemu_problem
 from lab.lab import listing
-from lab.machine import Machine
+from lab.machine import Machine, Nic
 
 DEB822 = """\
 # a comment
@@ -200,6 +200,15 @@ def test_a_guest_that_hangs_is_ended(system, tmp_path, capfd):
     out = capfd.readouterr().out
     assert "did not end within 1 s and was ended" in out
     assert "    ok   first" in out
+
+
+def test_a_job_that_cannot_have_its_taps_says_why(system, tmp_path, capfd, monkeypatch):
+    machine = Machine(nics=(Nic("virtio", queues=2),))
+    refusing = ["sh", "-c", "echo no tun >&2; exit 1"]
+    monkeypatch.setattr(boot, "_namespace", lambda _machine: refusing)
+    assert boot.run_job("job", machine, system, tmp_path / "run") == 3
+    assert "lab: job: NICs of several queues take TAPs" in (said := capfd.readouterr().out)
+    assert "no tun; allow user namespaces" in said
 
 
 def test_every_job_is_listed_with_a_line():

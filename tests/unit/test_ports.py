@@ -128,7 +128,7 @@ def test_a_vfio_group_that_another_program_has_is_told_of(tmp_path, monkeypatch)
     (tmp_path / "dev/vfio").mkdir(parents=True)
     (tmp_path / "dev/vfio/7").touch()
 
-    def busy(path, flags):
+    def busy(path, _flags):
         raise OSError(errno.EBUSY, "busy", str(path))
 
     monkeypatch.setattr("wirerate.host.iommu.os.open", busy)
