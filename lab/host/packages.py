@@ -168,12 +168,12 @@ class PrivateApt:
         # apt-get update only warns when a mirror cannot be reached.
         complaints = [
             line
-            for line in (done.stderr + done.stdout).splitlines()
-            if line.startswith(("E:", "Err:", "W: Failed to fetch"))
+            for line in done.stderr.splitlines()
+            if line.startswith(("E:", "W: Failed to fetch"))
         ]
         if done.returncode or complaints:
-            reason = complaints[-1] if complaints else f"{command[0]} gave {done.returncode}"
-            raise LabUnavailableError(f"cannot {purpose}: {reason}")
+            text = complaints[0].partition(": ")[2] if complaints else f"exit {done.returncode}"
+            raise LabUnavailableError(f"cannot {purpose}: {text}")
         return done.stdout
 
     def version(self, package: str, suite: str) -> str:
