@@ -19,7 +19,7 @@ from lab.machine import Machine, Nic
 if TYPE_CHECKING:
     from lab.guest.guest import Guest, Ran
 
-MACHINE = Machine(nics=(Nic("igb"), Nic("igb")))
+MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), timeout_s=900)
 _SEND = ("-r", "2kpps", "--cpu-saver")
 _FRAMES = 2000
 _QUIET_S = 2

@@ -11,7 +11,7 @@ from lab.machine import Machine, Nic
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
 
-MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), cpus=8)
+MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), cpus=8, timeout_s=900)
 _QUEUES = 4
 _FRAMES = 8000
 _MAPS = ("-m", "0-3.0", "-m", "4-7.1")

@@ -21,6 +21,7 @@ MACHINE = Machine(
     sockets=2,
     memory_mib=3072,
     hugepages_mib=1024,
+    timeout_s=900,
 )
 _NODES = (1, 0)
 _CPUS = {0: range(4), 1: range(4, 8)}

@@ -11,7 +11,7 @@ from lab.machine import Machine, Nic
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
 
-MACHINE = Machine(nics=(Nic("igb"), Nic("igb"), Nic("igb", wire=1), Nic("igb")))
+MACHINE = Machine(nics=(Nic("igb"), Nic("igb"), Nic("igb", wire=1), Nic("igb")), timeout_s=900)
 _SEND = ("-r", "1kpps", "--cpu-saver")
 
 

@@ -12,7 +12,7 @@ from lab.machine import Machine, Nic, mac
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
 
-MACHINE = Machine(nics=(Nic("igb"), Nic("igb")))
+MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), timeout_s=900)
 _FRAMES = 2000
 _MACS = ("02:00:00:00:0a:00", "02:00:00:00:0a:01")
 _SHARED_UUID = "2ab74924-c335-45f4-9b16-8569e5b08258"

@@ -18,6 +18,7 @@ MACHINE = Machine(
         *(Nic("virtio", queues=4, options=_RSS), Nic("virtio", queues=4, options=_RSS)),
         *(Nic("virtio", wire=1), Nic("virtio", wire=1)),
     ),
+    timeout_s=900,
 )
 _FRAMES = 4000
 _LINE = ("-r", "2kpps", "--flows", "256", "--cpu-saver", "--json")
