@@ -28,6 +28,7 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _POLL_S = 0.2
 _TAIL_LINES = 15
 _UNAVAILABLE = 3
+_MISDIRECTED = b"vtd_mem_write: MMIO over range"
 _ABORTED = 134
 """A shell's word for SIGABRT. QEMU's IOMMU now and then fails an assertion (iotlb_to_section)."""
 _HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm", "/dev", "/proc", "/sys")  # noqa: S108 the guest's
@@ -43,7 +44,7 @@ class Ending:
     reason: str = ""
     """Why the guest did not get so far."""
     aborted: bool = False
-    """QEMU ended by its own assertion: worth a second try."""
+    """QEMU ended by its own assertion, or hung by the same fault: worth a second try."""
 
 
 def kept_folders(folders: list[Path], hidden: tuple[str, ...] = _HIDDEN) -> list[Path]:
@@ -153,7 +154,11 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     with (share / "log").open("rb") as log:
         try:
             deadline = time.monotonic() + machine.timeout_s
-            while process.poll() is None and time.monotonic() < deadline:
+            while (
+                process.poll() is None
+                and time.monotonic() < deadline
+                and not _is_misdirected(errors)
+            ):
                 time.sleep(_POLL_S)
                 _pass_on(log)
             hung = process.poll() is None
@@ -161,6 +166,11 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
             _ended(process)
         _pass_on(log)
     return _ending(share, machine, process.returncode, hung=hung)
+
+
+def _is_misdirected(errors: Path) -> bool:
+    """The abort's quiet sibling: a guest's write to its timer went to the IOMMU, and it hangs."""
+    return _MISDIRECTED in errors.read_bytes()
 
 
 def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
@@ -171,6 +181,9 @@ def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
         f"  the end of its console:\n{_tail(share.parent / 'console')}\n"
         f"  the end of the job's log:\n{_tail(share / 'log')}"
     )
+    if _is_misdirected(share.parent / "qemu-errors"):
+        reason = f"QEMU gave its IOMMU a write that was not for it: the guest hangs\n{logs}"
+        return Ending(4, reason, aborted=True)
     if hung:
         return Ending(
             4, f"the guest did not end within {machine.timeout_s} s and was ended\n{logs}"
@@ -198,7 +211,7 @@ def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
     ending, run = _run_once(job, machine, system, runs)
     if ending.aborted:
         print(
-            f"lab: QEMU aborted (exit {_ABORTED}), a known fault of its IOMMU: once more",
+            f"lab: QEMU aborted (exit {_ABORTED}) or hung, a known fault of its IOMMU: once more",
             flush=True,
         )
         shutil.rmtree(run)

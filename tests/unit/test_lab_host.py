@@ -2,6 +2,7 @@
 """The lab's host side: package sources, QEMU's fitness, the initramfs, how a run ends."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,15 @@ def test_an_abort_is_tried_again_once_and_said(system, tmp_path, capfd):
     out = capfd.readouterr().out
     assert out.count("once more") == 1
     assert "QEMU ended with -6 before the job did" in out
+
+
+def test_a_guest_that_the_same_fault_hangs_is_tried_again_at_once(system, tmp_path, capfd):
+    hangs = "echo 'qemu: vtd_mem_write: MMIO over range: addr=0x380' >&2; exec sleep 60"
+    began = time.monotonic()
+    assert run(system(hangs), tmp_path) == 4
+    assert time.monotonic() - began < 30
+    assert (tmp_path / "boots").read_text().count("boot") == 2
+    assert "a write that was not for it: the guest hangs" in capfd.readouterr().out
 
 
 def test_any_other_end_is_not_tried_again(system, tmp_path, capfd):
