@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lab.guest.checks import Checks
 
 _OF_EMULATION = (
-    *("load not offered", "offered load", "time overrun", "schedule not kept"),
+    *("load not offered", "offered load", "schedule not kept", "time overrun"),
     *("was taken away", "clock unsteady"),
 )
 """What a verdict may say in a guest whose CPUs are emulated, and late."""
