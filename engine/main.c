@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "control/control_socket.h"
 #include "control/session.h"
+#include "device/memory_node.h"
 #include "trace/trace_scan_json.h"
 
 #define TICK_NS 100000000L
@@ -30,6 +31,7 @@
 struct options {
 	const char *run_dir;
 	bool exit_on_stdin_eof;
+	int memory_node; /* where EAL's own memory is wanted; -1: wherever the main lcore runs */
 	const char *scan_path; /* only read this capture file, and exit */
 };
 
@@ -40,7 +42,7 @@ struct wakers {
 };
 
 static const char usage[] =
-	"usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] -- EAL-ARGUMENTS\n"
+	"usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] [--memory-node N] -- EAL-ARGUMENTS\n"
 	"       wirerate-engine --scan-trace FILE\n"
 	"Started by wirerate; see docs/design/0002-engine-interface.md.\n";
 
@@ -50,6 +52,7 @@ parse_options(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {{"run-dir", required_argument, NULL, 'd'},
 					      {"exit-on-stdin-eof", no_argument, NULL, 'e'},
+					      {"memory-node", required_argument, NULL, 'm'},
 					      {"scan-trace", required_argument, NULL, 's'},
 					      {"version", no_argument, NULL, 'V'},
 					      {"help", no_argument, NULL, 'h'},
@@ -63,6 +66,9 @@ parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 'e':
 			options->exit_on_stdin_eof = true;
+			break;
+		case 'm':
+			options->memory_node = atoi(optarg);
 			break;
 		case 's':
 			options->scan_path = optarg;
@@ -200,7 +206,7 @@ scan(const char *path)
 int
 main(int argc, char **argv)
 {
-	struct options options = {NULL, false, NULL};
+	struct options options = {.memory_node = -1};
 	struct error err = {0, "", ""};
 	int dashes = parse_options(&options, argc, argv);
 	int signal_fd, code;
@@ -210,11 +216,14 @@ main(int argc, char **argv)
 	/* Before EAL makes threads: they inherit the mask, so that signals reach the control loop only. */
 	signal_fd = open_signal_fd();
 	argv[dashes] = argv[0];
+	/* vfio pins ordinary pages, and thereby settles where they are, as soon as EAL finds a device. */
+	memory_node_prefer(options.memory_node);
 	if (rte_eal_init(argc - dashes, argv + dashes) < 0) {
 		fprintf(stderr, "wirerate-engine: EAL did not start: %s; see the lines above\n",
 			rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	}
+	memory_node_prefer(-1);
 	code = run(&options, signal_fd, &err);
 	if (code != 0)
 		fprintf(stderr, "wirerate-engine: %s\n", err.text);

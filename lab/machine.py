@@ -43,6 +43,8 @@ class Nic:
     """Further properties of QEMU's device, as in "rss=on,hash=on"."""
     netdev: str = ""
     """QEMU's -netdev without its id, in place of a wire, as in "tap,queues=4,ifname=lab0"."""
+    queues: int = 1
+    """virtio: more than one take TAPs for wires, in a network namespace that QEMU has to itself."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,10 @@ class Machine:
                 "the guest itself needs 512 MiB"
             )
         for nic in self.nics:
+            if nic.queues > 1 and nic.model != "virtio":
+                raise ValueError(
+                    f"{nic.queues} queues of {nic.model}: only virtio is told how many"
+                )
             if nic.node is not None and not 0 <= nic.node < self.sockets:
                 raise ValueError(f"a NIC on node {nic.node}: there are {self.sockets} nodes")
 
@@ -115,6 +121,16 @@ def _node_bus(node: int) -> int:
 def mac(index: int) -> str:
     """Ethernet address of NIC `index`: QEMU's own prefix, and the index."""
     return f"52:54:00:00:00:{index + 1:02x}"
+
+
+def tap(index: int) -> str:
+    """The TAP of NIC `index`, where it has several queues."""
+    return f"wr-lab{index}"
+
+
+def taps(machine: Machine) -> list[str]:
+    """TAPs to be made before QEMU starts, each with the wire it is on: "wr-lab0:0"."""
+    return [f"{tap(at)}:{nic.wire}" for at, nic in enumerate(machine.nics) if nic.queues > 1]
 
 
 def _kernel_line(machine: Machine) -> str:
@@ -160,9 +176,12 @@ def _nic(machine: Machine, index: int) -> list[str]:
     device = f"{MODELS[nic.model]},netdev=n{index},bus=rp{index},mac={mac(index)},romfile="
     if nic.model == "virtio" and machine.iommu:
         device += ",iommu_platform=on,ats=on"
+    netdev = nic.netdev or f"hubport,hubid={nic.wire}"
+    if nic.queues > 1:
+        device += f",mq=on,vectors={2 * nic.queues + 2}"
+        netdev = f"tap,ifname={tap(index)},queues={nic.queues},script=no,downscript=no"
     if nic.options:
         device += f",{nic.options}"
-    netdev = nic.netdev or f"hubport,hubid={nic.wire}"
     kind, _, rest = netdev.partition(",")
     netdev = f"{kind},id=n{index}" + (f",{rest}" if rest else "")
     return ["-device", port, "-netdev", netdev, "-device", device]

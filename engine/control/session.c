@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "control/rss_hash.h"
 #include "control/steer.h"
+#include "device/memory_node.h"
 #include "program/capture_build.h"
 #include "program/program_preview.h"
 
@@ -144,6 +145,38 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 		json_array_append_new(infos, describe_port(&session->ports[i]));
 	}
 	return json_pack("{s:o}", "ports", infos);
+}
+
+/* The numbers of the bits that are set. */
+static json_t *
+describe_nodes(uint64_t nodes)
+{
+	json_t *list = json_array();
+
+	for (int node = 0; node < MEMORY_NODES_MAX; node++)
+		if ((nodes >> node & 1) != 0)
+			json_array_append_new(list, json_integer(node));
+	return list;
+}
+
+static json_t *
+ports_memory(struct session *session, const json_t *params, struct error *err)
+{
+	json_t *ports;
+
+	if (config_decode_nothing(params, err) != 0)
+		return NULL;
+	ports = json_array();
+	for (uint32_t i = 0; i < session->port_count; i++) {
+		const struct port *port = &session->ports[i];
+		uint64_t nodes = memory_nodes_of_pool(port->rx_pool);
+
+		if (session->program != NULL)
+			nodes |= frame_pool_nodes(session->program->pools[i]);
+		json_array_append_new(ports, json_pack("{s:s, s:o}", "port", port->config.name,
+						       "nodes", describe_nodes(nodes)));
+	}
+	return json_pack("{s:o}", "ports", ports);
 }
 
 static json_t *
@@ -327,12 +360,19 @@ static const struct method {
 	const char *name;
 	json_t *(*call)(struct session *, const json_t *, struct error *);
 } methods[] = {
-	{"engine.info", engine_info},       {"ports.open", ports_open},
-	{"ports.steer", ports_steer},       {"rss.hash", hash_inputs},
-	{"ports.exchange", ports_exchange}, {"program.load", program_load},
-	{"program.preview", preview},       {"traffic.start", traffic_start},
-	{"traffic.rate", traffic_rate},     {"traffic.stop", traffic_stop},
-	{"program.unload", program_unload}, {"engine.shutdown", engine_shutdown},
+	{"engine.info", engine_info},
+	{"ports.open", ports_open},
+	{"ports.memory", ports_memory},
+	{"ports.steer", ports_steer},
+	{"rss.hash", hash_inputs},
+	{"ports.exchange", ports_exchange},
+	{"program.load", program_load},
+	{"program.preview", preview},
+	{"traffic.start", traffic_start},
+	{"traffic.rate", traffic_rate},
+	{"traffic.stop", traffic_stop},
+	{"program.unload", program_unload},
+	{"engine.shutdown", engine_shutdown},
 };
 
 json_t *

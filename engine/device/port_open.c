@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 
 #include "base/units.h"
+#include "device/memory_node.h"
 #include "device/port.h"
 #include "device/port_probe.h"
 #include "device/where.h"
@@ -310,8 +311,11 @@ port_open(struct port *port, const struct port_config *config, unsigned int inde
 				 config->location, strerror(-code));
 	code = port_probe(port, path, err);
 	port->opened = code == 0;
-	if (code == 0)
+	if (code == 0) {
+		memory_node_prefer(port_socket(port));
 		code = check_and_start(port, path, err);
+		memory_node_prefer(-1);
+	}
 	if (code == 0)
 		code = watch_device(port, path, err);
 	if (code != 0) {

@@ -8,6 +8,8 @@
 #include <rte_errno.h>
 #include <rte_mempool.h>
 
+#include "device/memory_node.h"
+
 /*
  * One, not two: DPDK has room for 16 (RTE_MEMPOOL_MAX_OPS_IDX), and since 24.11 its own drivers, all of them in a
  * statically linked engine, take 15.
@@ -190,8 +192,11 @@ frame_pool_create(struct frame_pool **out, const char *name, const uint16_t *oct
 		for (uint32_t i = 0; i < count; i++)
 			pool->octets_max = RTE_MAX(pool->octets_max, octets[i]);
 		pool->mbufs = calloc(count, sizeof(pool->mbufs[0]));
-		if (pool->mbufs != NULL)
+		if (pool->mbufs != NULL) {
+			memory_node_prefer(socket);
 			code = populate(pool, name, socket);
+			memory_node_prefer(-1);
+		}
 		pool->octets = NULL;
 	}
 	if (code != 0) {
@@ -214,6 +219,12 @@ frame_pool_destroy(struct frame_pool *pool)
 	rte_mempool_free(pool->mempool);
 	free(pool->mbufs);
 	free(pool);
+}
+
+uint64_t
+frame_pool_nodes(const struct frame_pool *pool)
+{
+	return pool == NULL ? 0 : memory_nodes_of_pool(pool->mempool);
 }
 
 struct rte_mbuf **

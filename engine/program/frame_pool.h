@@ -34,6 +34,9 @@ void frame_pool_destroy(struct frame_pool *pool);
 /* The pool's mbufs, count of them, in the order of octets[]; owned by the pool. */
 struct rte_mbuf **frame_pool_mbufs(const struct frame_pool *pool);
 
+/* The NUMA nodes that hold its mbufs (memory_nodes_of_pool(), device/memory_node.h); NULL: none. */
+uint64_t frame_pool_nodes(const struct frame_pool *pool);
+
 /* Octets of memory that a frame takes, header and alignment included; no EAL needed. */
 uint32_t frame_pool_stride(uint32_t octets);
 

@@ -6,6 +6,9 @@
  */
 #include "tests/eal_fixture.h"
 
+#include <sys/mman.h>
+
+#include "device/memory_node.h"
 #include "program/frame_pool.h"
 #include "edit/ready_frame.h"
 
@@ -238,6 +241,42 @@ a_name_is_used_once(void **state)
 	frame_pool_destroy(first);
 }
 
+static void
+it_is_known_where_its_memory_is(void **state)
+{
+	struct frame_pool *pool = create(MBUFS, 60);
+	char touched = 1;
+	void *address = &touched;
+	uint64_t all = memory_nodes_of(&address, 1); /* 0 where the kernel does not tell */
+
+	(void)state;
+	assert_int_equal(frame_pool_nodes(pool) != 0, all != 0);
+	assert_int_equal(frame_pool_nodes(NULL), 0);
+	frame_pool_destroy(pool);
+}
+
+/* Fresh pages come from the node that was asked for, and no longer once that is taken back. */
+static void
+a_node_may_be_preferred(void **state)
+{
+	enum { PAGE = 4096 };
+	char *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *first = pages;
+	uint64_t nodes;
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	memory_node_prefer(0); /* every machine has it */
+	pages[0] = 1;
+	memory_node_prefer(MEMORY_NODES_MAX); /* beyond: as at the start */
+	memory_node_prefer(-1);
+	pages[PAGE] = 1;
+	nodes = memory_nodes_of(&first, 1);
+	assert_true(nodes == 1 || nodes == 0);
+	munmap(pages, 2 * PAGE);
+}
+
 int
 main(void)
 {
@@ -250,6 +289,8 @@ main(void)
 		cmocka_unit_test(stride_is_what_a_frame_takes),
 		cmocka_unit_test(no_memory_says_how_much_was_asked),
 		cmocka_unit_test(a_name_is_used_once),
+		cmocka_unit_test(it_is_known_where_its_memory_is),
+		cmocka_unit_test(a_node_may_be_preferred),
 	};
 
 	return cmocka_run_group_tests_name("frame_pool", tests, eal_up, eal_down);

@@ -30,8 +30,8 @@ _PCI = Path("/sys/bus/pci")
 _HUGEPAGES = Path("/dev/hugepages")
 _PAGE_MIB = 2
 _WIRERATE = (sys.executable, "-m", "wirerate")
-_WIRERATE_S = 120
-"""What takes longer hangs; EAL alone takes 5 to 7 s here, more when the host is busy."""
+_WIRERATE_S = 300
+"""What takes longer hangs; EAL alone takes 5 to 7 s here, ten times that on a busy host."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Guest:
         )
 
     @contextmanager
-    def running(self, *arguments: str, ready: str, timeout: float = 60) -> Iterator[list[Ran]]:
+    def running(self, *arguments: str, ready: str, timeout: float = 180) -> Iterator[list[Ran]]:
         """Run wirerate beside the job: begun when it has said `ready`, ended as by Ctrl-C.
 
         The list has what it printed, once it has ended. Raises RuntimeError when it is not ready in

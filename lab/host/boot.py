@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from lab.machine import BootFiles, Machine, qemu_arguments
+from lab.machine import BootFiles, Machine, qemu_arguments, taps
 
 if TYPE_CHECKING:
     from lab.host.system import System
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _POLL_S = 0.2
 _TAIL_LINES = 15
+_UNAVAILABLE = 3
+_MISDIRECTED = b"vtd_mem_write: MMIO over range"
 _ABORTED = 134
 """A shell's word for SIGABRT. QEMU's IOMMU now and then fails an assertion (iotlb_to_section)."""
 _HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm", "/dev", "/proc", "/sys")  # noqa: S108 the guest's
@@ -42,7 +44,7 @@ class Ending:
     reason: str = ""
     """Why the guest did not get so far."""
     aborted: bool = False
-    """QEMU ended by its own assertion: worth a second try."""
+    """QEMU ended by its own assertion, or hung by the same fault: worth a second try."""
 
 
 def kept_folders(folders: list[Path], hidden: tuple[str, ...] = _HIDDEN) -> list[Path]:
@@ -107,6 +109,29 @@ def _tail(path: Path) -> str:
     return "\n".join(lines[-_TAIL_LINES:]) or "    (nothing)"
 
 
+def _namespace(machine: Machine) -> list[str]:
+    """What QEMU's command line begins with where it needs TAPs, which take no root this way."""
+    wanted = taps(machine)
+    if not wanted:
+        return []
+    script = str(Path(__file__).with_name("taps.sh"))
+    return ["unshare", "--user", "--map-root-user", "--net", "sh", script, *wanted, "--"]
+
+
+def _tap_problem(machine: Machine) -> str:
+    """Why QEMU cannot have the TAPs it wants; empty where it can."""
+    if not taps(machine):
+        return ""
+    tried = [*_namespace(machine), "true"]
+    done = subprocess.run(tried, capture_output=True, text=True, check=False, timeout=30)
+    if done.returncode == 0:
+        return ""
+    return (
+        "NICs of several queues take TAPs in a namespace of their own, which this user cannot "
+        f"make: {done.stderr.strip()}; allow user namespaces and /dev/net/tun"
+    )
+
+
 def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     console = share.parent / "console"
     files = BootFiles(system.kernel, system.initramfs, share, console)
@@ -115,7 +140,8 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
         environment["LD_LIBRARY_PATH"] = system.libraries
     errors = share.parent / "qemu-errors"
     # Whatever becomes of this process, no guest goes on without it.
-    command = ["setpriv", "--pdeathsig", "KILL", *system.qemu, *qemu_arguments(machine, files)]
+    command = [*_namespace(machine), "setpriv", "--pdeathsig", "KILL"]
+    command += [*system.qemu, *qemu_arguments(machine, files)]
     with errors.open("wb") as said:
         process = subprocess.Popen(
             command,
@@ -128,7 +154,11 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
     with (share / "log").open("rb") as log:
         try:
             deadline = time.monotonic() + machine.timeout_s
-            while process.poll() is None and time.monotonic() < deadline:
+            while (
+                process.poll() is None
+                and time.monotonic() < deadline
+                and not _is_misdirected(errors)
+            ):
                 time.sleep(_POLL_S)
                 _pass_on(log)
             hung = process.poll() is None
@@ -136,6 +166,11 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
             _ended(process)
         _pass_on(log)
     return _ending(share, machine, process.returncode, hung=hung)
+
+
+def _is_misdirected(errors: Path) -> bool:
+    """The abort's quiet sibling: a guest's write to its timer went to the IOMMU, and it hangs."""
+    return _MISDIRECTED in errors.read_bytes()
 
 
 def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
@@ -146,6 +181,9 @@ def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
         f"  the end of its console:\n{_tail(share.parent / 'console')}\n"
         f"  the end of the job's log:\n{_tail(share / 'log')}"
     )
+    if _is_misdirected(share.parent / "qemu-errors"):
+        reason = f"QEMU gave its IOMMU a write that was not for it: the guest hangs\n{logs}"
+        return Ending(4, reason, aborted=True)
     if hung:
         return Ending(
             4, f"the guest did not end within {machine.timeout_s} s and was ended\n{logs}"
@@ -165,11 +203,15 @@ def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[E
 
 
 def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
-    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 4."""
+    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 3 or 4."""
+    problem = _tap_problem(machine)
+    if problem:
+        print(f"lab: {job}: {problem}", flush=True)
+        return _UNAVAILABLE
     ending, run = _run_once(job, machine, system, runs)
     if ending.aborted:
         print(
-            f"lab: QEMU aborted (exit {_ABORTED}), a known fault of its IOMMU: once more",
+            f"lab: QEMU aborted (exit {_ABORTED}) or hung, a known fault of its IOMMU: once more",
             flush=True,
         )
         shutil.rmtree(run)

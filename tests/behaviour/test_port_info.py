@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the engine says of a device that has neither firmware nor a clock: no more than that."""
+"""What the engine says of devices: firmware and clock where there are any, where memory is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 
 from support.host import ONE
 from wirerate.engine.process import Engine
+from wirerate.errors import EngineRefusedError
+from wirerate.host.numa import cpu_nodes
 
 EAL = ("--no-huge", "-m", "128", "--no-pci", "--lcores", f"0@{ONE},1@{ONE}")
 
@@ -39,3 +41,15 @@ def test_firmware_and_clock(engine):
     assert [info["name"] for info in infos] == ["p0", "p1"]
     for info in infos:
         assert (info["firmware"], info["rx_clock"]) == ("", "tsc"), info["driver"]
+
+
+def test_where_its_memory_is(engine):
+    """The kernel tells, or nobody does: containers may forbid the question."""
+    assert engine.call("ports.memory") == {"ports": []}
+    ports = [parameters("p0", "ring:x"), {**parameters("p1", "null:y"), "rx_queues": 0}]
+    engine.call("ports.open", {"ports": ports})
+    memory = {port["port"]: port["nodes"] for port in engine.call("ports.memory")["ports"]}
+    assert memory["p0"] in ([], [0]) or len(set(cpu_nodes().values())) > 1
+    assert memory["p1"] == [], "it has no mbufs yet"
+    with pytest.raises(EngineRefusedError, match="not known here"):
+        engine.call("ports.memory", {"port": "p0"})

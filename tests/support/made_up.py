@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.engine.counters import Histogram
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Duration, Flow, Payload, Plan, PlanPort
+from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
@@ -267,6 +268,7 @@ def session(
         flows=tuple(flows),
         infos={port.name: info(**about) for port in ports},
         about=ENGINE,
+        placements={port.name: place(port.name, -1, [1], [1], {1: 0}) for port in ports},
     )
 
 

@@ -28,6 +28,7 @@ from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
+from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
 from wirerate.report import flows_json, forward_json, perf_json, replay_view, rss_json, run_json
@@ -185,6 +186,7 @@ def tiny_result():
         flows=(flow,),
         infos={"p0": info},
         about=engine,
+        placements={"p0": place("port 0", 0, [1], [1], {1: 0})},
     )
     flows = flow_results(final, [flow])
     return RunResult(

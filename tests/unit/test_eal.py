@@ -25,7 +25,7 @@ def locations(*texts):
 @pytest.fixture
 def free(monkeypatch):
     """Set how many MiB of hugepages are free."""
-    return lambda mib: monkeypatch.setattr(eal, "free_hugepages_mib", lambda: mib)
+    return lambda mib: monkeypatch.setattr(eal, "free_hugepages_mib", lambda _node=None: mib)
 
 
 def test_enough_hugepages_are_used_in_memory(free):
@@ -63,13 +63,42 @@ def test_memory_that_the_user_chose_is_left_alone(free, words):
 
 
 def test_free_hugepages_of_all_sizes_add_up(tmp_path):
-    for size_kb, pages in ((2048, "10\n"), (1048576, "2\n"), (4, "broken")):
-        directory = tmp_path / f"hugepages-{size_kb}kB"
-        directory.mkdir()
-        (directory / "free_hugepages").write_text(pages)
-    (tmp_path / "hugepages-64kB").mkdir()
-    assert free_hugepages_mib(tmp_path) == 20 + 2048
-    assert free_hugepages_mib(tmp_path / "none") == 0
+    pages = tmp_path / "kernel/mm/hugepages"
+    for size_kb, text in ((2048, "10\n"), (1048576, "2\n"), (4, "broken")):
+        directory = pages / f"hugepages-{size_kb}kB"
+        directory.mkdir(parents=True)
+        (directory / "free_hugepages").write_text(text)
+    (pages / "hugepages-64kB").mkdir()
+    assert free_hugepages_mib(root=tmp_path) == 20 + 2048
+    assert free_hugepages_mib(root=tmp_path / "none") == 0
+
+
+def test_free_hugepages_of_a_node_are_its_own(tmp_path):
+    for node, free in ((0, 10), (1, 3)):
+        directory = tmp_path / f"devices/system/node/node{node}/hugepages/hugepages-2048kB"
+        directory.mkdir(parents=True)
+        (directory / "free_hugepages").write_text(f"{free}\n")
+    assert [free_hugepages_mib(node, tmp_path) for node in (0, 1, 2)] == [20, 6, 0]
+
+
+def test_hugepages_must_be_enough_on_every_node_that_is_used(monkeypatch):
+    free = {None: 1200, 0: 1000, 1: 200}
+    monkeypatch.setattr(eal, "free_hugepages_mib", lambda node=None: free[node])
+    words = [
+        choose_memory(300 * MIB, [], allow_hugepages=True, nodes=nodes).arguments[0]
+        for nodes in ((), (0,), (1,), (0, 1))
+    ]
+    assert words == ["--in-memory", "--in-memory", "--no-huge", "--no-huge"]
+    both = choose_memory(100 * MIB, [], allow_hugepages=True, nodes=(0, 1))
+    assert both.text == "hugepages (200 MiB free on each NUMA node that is used)"
+
+
+def test_ordinary_pages_come_from_the_first_node(free):
+    free(0)
+    assert choose_memory(MIB, [], allow_hugepages=True, nodes=(1, 0)).node == 1
+    assert choose_memory(MIB, [], allow_hugepages=True).node is None
+    free(1000)
+    assert choose_memory(MIB, [], allow_hugepages=True, nodes=(1, 0)).node is None
 
 
 def test_data_lcores_have_their_cpus_and_the_main_lcore_the_rest():

@@ -2,6 +2,7 @@
 """The lab's host side: package sources, QEMU's fitness, the initramfs, how a run ends."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from lab.host import boot
 from lab.host.packages import os_release, sources_of, stanzas_of
 from lab.host.system import System, load_order, newc, qemu_problem
 from lab.lab import listing
-from lab.machine import Machine
+from lab.machine import Machine, Nic
 
 DEB822 = """\
 # a comment
@@ -186,6 +187,15 @@ def test_an_abort_is_tried_again_once_and_said(system, tmp_path, capfd):
     assert "QEMU ended with -6 before the job did" in out
 
 
+def test_a_guest_that_the_same_fault_hangs_is_tried_again_at_once(system, tmp_path, capfd):
+    hangs = "echo 'qemu: vtd_mem_write: MMIO over range: addr=0x380' >&2; exec sleep 60"
+    began = time.monotonic()
+    assert run(system(hangs), tmp_path) == 4
+    assert time.monotonic() - began < 30
+    assert (tmp_path / "boots").read_text().count("boot") == 2
+    assert "a write that was not for it: the guest hangs" in capfd.readouterr().out
+
+
 def test_any_other_end_is_not_tried_again(system, tmp_path, capfd):
     assert run(system("echo 'no such device' >&2; exit 1"), tmp_path) == 4
     assert (tmp_path / "boots").read_text().count("boot") == 1
@@ -200,6 +210,15 @@ def test_a_guest_that_hangs_is_ended(system, tmp_path, capfd):
     out = capfd.readouterr().out
     assert "did not end within 1 s and was ended" in out
     assert "    ok   first" in out
+
+
+def test_a_job_that_cannot_have_its_taps_says_why(system, tmp_path, capfd, monkeypatch):
+    machine = Machine(nics=(Nic("virtio", queues=2),))
+    refusing = ["sh", "-c", "echo no tun >&2; exit 1"]
+    monkeypatch.setattr(boot, "_namespace", lambda _machine: refusing)
+    assert boot.run_job("job", machine, system, tmp_path / "run") == 3
+    assert "lab: job: NICs of several queues take TAPs" in (said := capfd.readouterr().out)
+    assert "no tun; allow user namespaces" in said
 
 
 def test_every_job_is_listed_with_a_line():

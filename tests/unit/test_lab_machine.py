@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.machine import BootFiles, Machine, Nic, mac, qemu_arguments
+from lab.machine import BootFiles, Machine, Nic, mac, qemu_arguments, taps
 
 FILES = BootFiles(Path("/k"), Path("/i"), Path("/run,1"), Path("/console"))
 
@@ -25,6 +25,7 @@ def words(machine):
         ({"nics": (), "cpus": 8, "sockets": 4}, "8 CPUs on 4 sockets: there are 1 to 3 sockets"),
         ({"nics": (), "sockets": 2, "memory_mib": 2047}, "2047 MiB on 2 sockets"),
         ({"nics": (), "hugepages_mib": 1537}, "1537 MiB of hugepages in 2048 MiB"),
+        ({"nics": (Nic("igb", queues=4),)}, "4 queues of igb: only virtio"),
         ({"nics": (Nic("igb", node=1),)}, "a NIC on node 1: there are 1 nodes"),
     ],
 )
@@ -52,6 +53,17 @@ def test_what_a_nic_has_besides():
     assert "disable-legacy=on" in device
     assert device.endswith("iommu_platform=on,ats=on,rss=on")
     assert "-netdev tap,id=n0,queues=4" in said
+
+
+def test_several_queues_take_a_tap_on_the_wire():
+    nics = (Nic("virtio", queues=4, options="rss=on"), Nic("virtio", wire=1), Nic("igb", wire=1))
+    said = words(Machine(nics=nics))
+    assert taps(Machine(nics=nics)) == ["wr-lab0:0"]
+    assert "-netdev tap,id=n0,ifname=wr-lab0,queues=4,script=no,downscript=no" in said
+    device = next(word for word in said if "netdev=n0," in word)
+    assert device.endswith("mq=on,vectors=10,rss=on")
+    assert "-netdev hubport,id=n1,hubid=1" in said
+    assert "mq=on" not in next(word for word in said if "netdev=n1," in word)
 
 
 def test_without_iommu_nothing_speaks_of_it():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What can be said of a port before DPDK tries to open it, in words."""
 
+import errno
 import os
 import socket
 
@@ -117,6 +118,29 @@ def test_a_closed_vfio_group_is_named(tmp_path):
     (tmp_path / "dev/vfio").mkdir(parents=True)
     (tmp_path / "dev/vfio/7").touch()
     check("03:00.0", root=tmp_path)
+
+
+def test_a_vfio_group_that_another_program_has_is_told_of(tmp_path, monkeypatch):
+    device = tmp_path / "sys/bus/pci/devices/0000:03:00.0"
+    device.mkdir(parents=True)
+    (device / "driver").symlink_to("../../../../bus/pci/drivers/vfio-pci")
+    (device / "iommu_group").symlink_to("../../../../kernel/iommu_groups/7")
+    (tmp_path / "dev/vfio").mkdir(parents=True)
+    (tmp_path / "dev/vfio/7").touch()
+
+    def busy(path, _flags):
+        raise OSError(errno.EBUSY, "busy", str(path))
+
+    monkeypatch.setattr("wirerate.host.iommu.os.open", busy)
+    with pytest.raises(HostSetupError, match=r"^port east: 0000:03:00.0 .* in use by another prog"):
+        check("03:00.0", root=tmp_path)
+    process = tmp_path / "proc/77"
+    (process / "fd").mkdir(parents=True)
+    (process / "comm").write_text("wirerate-engine\n")
+    (process / "fd/9").symlink_to("/dev/vfio/7")
+    (tmp_path / "proc/self").mkdir()
+    with pytest.raises(HostSetupError, match=r"in use by wirerate-engine \(pid 77\); end that"):
+        check("03:00.0", root=tmp_path)
 
 
 def test_a_device_of_the_kernel_is_left_to_dpdk(tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from support.made_up import ENVIRONMENT
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import parse_location
+from wirerate.plan.placement import place
 from wirerate.plan.replay_document import TraceFacts
 from wirerate.report import replay_text as text
 from wirerate.report.replay_view import SCHEMA, ReplayView
@@ -226,10 +227,12 @@ def result(*ports, share=0.087):
     }
     places = [SimpleNamespace(location=parse_location(text)) for text in ("null:a", "null:b")]
     plan = SimpleNamespace(ports=places)
+    placements = {p.plan.name: place(p.plan.name, -1, [1], [1], {1: 0}) for p in ports}
     session = SimpleNamespace(
         about=about,
         infos={p.plan.name: info for p in ports},
         plan=plan,
+        placements=placements,
         settings=SimpleNamespace(engine="normal"),
     )
     cpu = CpuUse(share, ((1, 0.25),))
@@ -252,6 +255,7 @@ def shown_setup(*locations):
         lcore_map=LcoreMap(entries),
         memory=SimpleNamespace(text="ordinary pages (48 MiB)"),
         settings=SimpleNamespace(lcore_map=None),
+        placements=(),
     )
     return view.setup(setup)
 
@@ -271,6 +275,7 @@ def test_a_port_that_the_map_lacks():
         lcore_map=LcoreMap((PortLcores(1, (), (0,)),)),
         memory=SimpleNamespace(text="-"),
         settings=SimpleNamespace(lcore_map=None),
+        placements=(),
     )
     assert "Port 0: null:a (not mapped: left alone)" in view.setup(setup)
 

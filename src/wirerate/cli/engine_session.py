@@ -69,7 +69,7 @@ def open_engine(
     words = eal_arguments(locations, lcores, memory, settings.eal.passthrough)
     if settings.verbose:
         print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with Engine(words, lcores, settings.eal.passthrough) as engine:
+    with Engine(words, lcores, settings.eal.passthrough, memory.node) as engine:
         yield engine
 
 

@@ -21,6 +21,7 @@ from wirerate.cli.engine_session import (
     open_engine,
     stopping,
     tell_ports,
+    warn,
     warn_of_shared,
 )
 from wirerate.engine.eal import choose_memory
@@ -33,6 +34,7 @@ from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compil
 from wirerate.plan.descriptor_loop import loop_frames, loop_notes, loop_port, loop_program
 from wirerate.plan.lcore_map import LcoreMap, choose_map
 from wirerate.plan.line_load import check_line_loads
+from wirerate.plan.placement import nodes_of, place, with_memory
 from wirerate.plan.pools import memory_octets
 from wirerate.plan.port_params import port_params
 from wirerate.plan.program import (
@@ -42,6 +44,7 @@ from wirerate.plan.program import (
     named_refusal,
     plan_flow,
     plan_ports,
+    port_name,
     stream_name,
     uses_of,
 )
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from wirerate.engine.process import Engine
     from wirerate.plan.fields import Neighbor
     from wirerate.plan.model import Plan
+    from wirerate.plan.placement import Placement
     from wirerate.plan.run_settings import RunSettings
     from wirerate.report.view import View
     from wirerate.trial.result import RunResult
@@ -86,11 +90,21 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
     drafts = run.drafts()
     laps = loop_frames(plan, settings, run.lcore_map, drafts)
     need = memory_octets(plan, settings, run.lcore_map, drafts)
-    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    placements = run.placements()
+    for placement in placements.values():
+        for text in placement.warnings():
+            warn(text)
+    memory = choose_memory(
+        need,
+        settings.eal.passthrough,
+        allow_hugepages=True,
+        nodes=nodes_of(placements.values()),
+    )
     if settings.peer is not None:
         ask(settings.peer)
     if not settings.json:
-        setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts))
+        places = tuple(placements.values())
+        setup = Setup(plan, settings, run.lcore_map, memory, _notes(drafts), places)
         print(view.setup(setup), flush=True)
     ports = [
         (titles[entry.port], plan.ports[entry.port].location, max(len(entry.rx), len(entry.tx)))
@@ -142,6 +156,20 @@ class _Run:
     scans: Mapping[Path, Mapping[str, Any]]
     lcore_map: LcoreMap
     started: datetime
+
+    def placements(self) -> dict[str, Placement]:
+        """Where each mapped port and its lcores are, by the engine's name."""
+        nodes = cpu_nodes()
+        return {
+            port_name(entry.port): place(
+                self.titles[entry.port],
+                pci_node(self.plan.ports[entry.port].location),
+                (*entry.rx, *entry.tx),
+                self.settings.lcores,
+                nodes,
+            )
+            for entry in self.lcore_map.ports
+        }
 
     def _drafted(self) -> dict[str, PortFacts]:
         """What the drafts take for granted, by port, before any of them is open."""
@@ -211,6 +239,8 @@ class _Run:
             found = converge(session, program, partial(self._trial, engine))
             return report(found, session, self.view, self._facts(session))
         trial = self._trial(engine, program, session, self.settings.duration_ns)
+        told = engine.call("ports.memory")["ports"]
+        session = session.placed(with_memory(self.placements(), told))
         watch = None
         if self.settings.peer is not None:
             watch = PeerWatch(self.settings.peer, self.settings.settle_ns)

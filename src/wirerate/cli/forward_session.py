@@ -33,6 +33,7 @@ from wirerate.plan.forward_program import (
     queues_of,
 )
 from wirerate.plan.model import Plan, PlanPort
+from wirerate.plan.placement import nodes_of, place, placement_lines
 from wirerate.plan.program import port_name, port_refusal
 from wirerate.report import forward_json, forward_text
 from wirerate.report.screen import open_screen
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from wirerate.engine.process import Engine
     from wirerate.plan.forward_settings import ForwardSettings
+    from wirerate.plan.placement import Placement
 
 _NS_PER_S = 1_000_000_000
 
@@ -74,8 +76,16 @@ def _execute(settings: ForwardSettings, server: CountersServer | None) -> int:
     lanes = _lanes(settings)
     lcores = lcores_of(lanes)
     need = forward_memory_octets(settings, lanes)
-    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
+    placements = _placements(settings, lanes)
+    for placement in placements:
+        for text in placement.warnings():
+            warn(text)
+    memory = choose_memory(
+        need, settings.eal.passthrough, allow_hugepages=True, nodes=nodes_of(placements)
+    )
     if not settings.json:
+        for line in placement_lines(placements):
+            print(line)
         print(forward_text.setup_text(settings, lanes, memory), flush=True)
     ports = [
         (_title(index), location, max(queues_of(lanes, index)))
@@ -83,6 +93,21 @@ def _execute(settings: ForwardSettings, server: CountersServer | None) -> int:
     ]
     with open_engine(settings, ports, lcores, memory) as engine:
         return _forward(engine, settings, lanes, server)
+
+
+def _placements(settings: ForwardSettings, lanes: Sequence[Lane]) -> list[Placement]:
+    """Where each port is, and the lcores that receive or send on it."""
+    nodes = cpu_nodes()
+    return [
+        place(
+            _title(index),
+            pci_node(location),
+            [lane.lcore for lane in lanes if index in {lane.source, lane.target}],
+            settings.lcores,
+            nodes,
+        )
+        for index, location in enumerate(settings.locations)
+    ]
 
 
 def _title(index: int) -> str:

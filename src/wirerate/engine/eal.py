@@ -23,19 +23,24 @@ _MIB = 1 << 20
 _BASE_MIB = 48
 _LCORE_MAX = 127  # RTE_MAX_LCORE - 1 of distribution builds
 _MEMORY_OPTIONS = ("--no-huge", "--in-memory", "--legacy-mem", "--huge-dir", "--socket-mem", "-m")
-_HUGEPAGES = Path("/sys/kernel/mm/hugepages")
+_SYSTEM = Path("/sys")
 
 
 @dataclass(frozen=True)
 class Memory:
-    """How the engine gets its memory, and how that is said to the user."""
+    """How the engine gets its memory, and how that is said to the user.
+
+    ``node``: the NUMA node whose ordinary pages are wanted; None: no matter.
+    """
 
     arguments: tuple[str, ...]
     text: str
+    node: int | None = None
 
 
-def free_hugepages_mib(root: Path = _HUGEPAGES) -> int:
-    """MiB in free hugepages of all sizes and nodes."""
+def free_hugepages_mib(node: int | None = None, root: Path = _SYSTEM) -> int:
+    """MiB in free hugepages of all sizes, on one NUMA node or (None) on all."""
+    root /= "kernel/mm/hugepages" if node is None else f"devices/system/node/node{node}/hugepages"
     total = 0
     for directory in root.glob("hugepages-*kB"):
         try:
@@ -46,16 +51,30 @@ def free_hugepages_mib(root: Path = _HUGEPAGES) -> int:
     return total
 
 
-def choose_memory(need_octets: int, passthrough: Sequence[str], *, allow_hugepages: bool) -> Memory:
-    """Hugepages if enough are free and allowed, else ordinary pages; nothing if the user chose."""
+def choose_memory(
+    need_octets: int,
+    passthrough: Sequence[str],
+    *,
+    allow_hugepages: bool,
+    nodes: Sequence[int] = (),
+) -> Memory:
+    """Hugepages if enough are free and allowed, else ordinary pages; nothing if the user chose.
+
+    ``nodes``: the NUMA nodes of ports and lcores, where there is a choice. EAL takes hugepages of
+    a node from there only, so each must have enough for all: which port needs most is not known.
+    Ordinary pages come from the first of them.
+    """
     if any(word.split("=")[0] in _MEMORY_OPTIONS for word in passthrough):
         return Memory((), "as the EAL options say")
     need = _BASE_MIB + -(-need_octets // _MIB)
-    free = free_hugepages_mib()
+    free = min(map(free_hugepages_mib, nodes), default=free_hugepages_mib())
     if allow_hugepages and free >= need:
-        return Memory(("--in-memory",), f"hugepages ({free} MiB free)")
+        where = " on each NUMA node that is used" if len(nodes) > 1 else ""
+        return Memory(("--in-memory",), f"hugepages ({free} MiB free{where})")
     return Memory(
-        ("--no-huge", "-m", str(need)), f"ordinary pages ({need} MiB); no hugepages needed"
+        ("--no-huge", "-m", str(need)),
+        f"ordinary pages ({need} MiB); no hugepages needed",
+        nodes[0] if nodes else None,
     )
 
 

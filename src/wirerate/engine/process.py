@@ -101,15 +101,18 @@ class Engine:
         eal_arguments: Sequence[str],
         lcores: Collection[int] = (),
         passthrough: Sequence[str] = (),
+        memory_node: int | None = None,
     ) -> None:
         """Start the engine and wait until it answers.
 
         ``eal_arguments`` lack ``--file-prefix``: it is the run directory's name. ``lcores`` are
         the ones that will poll, for other runs to know. ``passthrough`` are those of the arguments
         that the user gave. Raises EngineStartError with the engine's own complaint, PlanError where
-        EAL refuses its command line and the user gave options that may be why.
+        EAL refuses its command line and the user gave options that may be why. ``memory_node``: see
+        `wirerate.engine.eal.Memory`.
         """
         self._passthrough = passthrough
+        self._memory_node = memory_node
         self._directory = RunDirectory()
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
@@ -142,8 +145,10 @@ class Engine:
             "--run-dir",
             str(self._directory.path),
             "--exit-on-stdin-eof",
-            "--",
         ]
+        if self._memory_node is not None:
+            command += ["--memory-node", str(self._memory_node)]
+        command.append("--")
         command += [*eal_arguments, "--file-prefix", self.file_prefix]
         with self.log_path.open("wb") as log, _signals_held():
             self._process = subprocess.Popen(

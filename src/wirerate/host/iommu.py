@@ -6,13 +6,14 @@ Sources: the kernel's Documentation/driver-api/vfio.rst; the DPDK Linux guide, "
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
 from wirerate.host.clock import is_virtual
 from wirerate.host.findings import Finding, error, ok, warning
 from wirerate.host.nics import Nic, read_nics
-from wirerate.host.tree import ROOT, entries, is_there, link_name, plural, read_text
+from wirerate.host.tree import ROOT, entries, is_there, link_name, link_target, plural, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,38 @@ def _driver(root: Path, nics: list[Nic]) -> Finding:
     )
 
 
+def _node(root: Path, group: str) -> str:
+    """The file of a group, without the root."""
+    name = read_text(root / GROUPS / group / "name")
+    return f"dev/vfio/noiommu-{group}" if name == "vfio-noiommu" else f"dev/vfio/{group}"
+
+
+def group_user(root: Path, address: str) -> str | None:
+    """Who has the group of a device on vfio-pci open; None: nobody.
+
+    A group can be opened once at a time, so it is tried; opening it does nothing to its devices.
+    """
+    group = link_name(root / "sys/bus/pci/devices" / address / "iommu_group")
+    node = None if group is None else _node(root, group)
+    if node is None:
+        return None
+    try:
+        os.close(os.open(root / node, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as problem:
+        return _holder(root, f"/{node}") if problem.errno == errno.EBUSY else None
+    return None
+
+
+def _holder(root: Path, node: str) -> str:
+    """The process that has a file open, as far as we may look into other processes."""
+    for process in entries(root / "proc"):
+        if process.name.isdigit() and any(
+            link_target(descriptor) == node for descriptor in entries(process / "fd")
+        ):
+            return f"{read_text(process / 'comm') or 'a program'} (pid {process.name})"
+    return "another program"
+
+
 def probe_group(root: Path, nic: Nic) -> list[Finding]:
     """Return findings on whether DPDK can open the group of one NIC on vfio-pci."""
     device = root / "sys/bus/pci/devices" / nic.address
@@ -102,8 +135,7 @@ def probe_group(root: Path, nic: Nic) -> list[Finding]:
             )
         ]
     findings = []
-    name = read_text(root / GROUPS / group / "name")
-    node = f"dev/vfio/noiommu-{group}" if name == "vfio-noiommu" else f"dev/vfio/{group}"
+    node = _node(root, group)
     if not _open_to_us(root / node):
         text = f"{nic.address} is on vfio-pci, but /{node} is missing or closed to this user"
         findings.append(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wirerate.errors import HostSetupError, PlanError
 from wirerate.host.capture_files import written_files
-from wirerate.host.iommu import probe_group
+from wirerate.host.iommu import group_user, probe_group
 from wirerate.host.nics import Nic
 from wirerate.host.tree import link_name, read_text
 from wirerate.plan.location import Location, LocationKind
@@ -68,6 +68,12 @@ def _check_vfio(title: str, location: Location, root: Path) -> None:
     for finding in probe_group(root, Nic(location.value, driver="vfio-pci")):
         if finding.level == "error":
             raise HostSetupError(f"{title}: {finding.text}; {finding.fix}")
+    user = group_user(root, location.value)
+    if user is not None:
+        raise HostSetupError(
+            f"{title}: {location.value} (or a device of its IOMMU group) is in use by {user}; end "
+            "that first, or use another port"
+        )
 
 
 def _effective(root: Path) -> int:

@@ -72,6 +72,14 @@ def link_name(path: Path) -> str | None:
         return None
 
 
+def link_target(path: Path) -> str | None:
+    """Return all of what a symbolic link points to, or None."""
+    try:
+        return str(path.readlink())
+    except OSError:
+        return None
+
+
 def is_there(path: Path) -> bool:
     """Return whether `path` exists; False too when a directory above it is closed to us."""
     try:

@@ -43,8 +43,8 @@ class PortLcores:
     @property
     def text(self) -> str:
         """The map's text: ``2-5:6-9.0``; one list if both directions are alike."""
-        both = _list_text(self.rx)
-        lcores = both if self.rx == self.tx else f"{both}:{_list_text(self.tx)}"
+        both = list_text(self.rx)
+        lcores = both if self.rx == self.tx else f"{both}:{list_text(self.tx)}"
         return f"[{lcores}].{self.port}" if "," in lcores else f"{lcores}.{self.port}"
 
 
@@ -259,7 +259,7 @@ def _check(entry: _Entry, ports: int, lcores: Collection[int]) -> None:
             entry.text,
             entry.at,
             f"lcore {entry.lcore} is not one this process may use; usable: "
-            f"{_list_text(sorted(lcores)) or 'none'} "
+            f"{list_text(sorted(lcores)) or 'none'} "
             "(the CPUs of the process, or those of EAL's -l)",
         )
 
@@ -285,7 +285,7 @@ def _fail_without_port(text: str, at: int) -> NoReturn:
     )
 
 
-def _list_text(lcores: Sequence[int]) -> str:
+def list_text(lcores: Sequence[int]) -> str:
     """Write numbers with ranges where they ascend by one: 2,4-7."""
     runs: list[list[int]] = []
     for lcore in lcores:

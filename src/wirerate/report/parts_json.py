@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wirerate.trial.result import Percentiles, RunResult
+    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot
     from wirerate.trial.verdict import Verdict
 
@@ -80,6 +81,12 @@ def device_document(device: Device) -> dict[str, Any]:
     """The device's own counters, but for octets: some count the FCS, some do not."""
     words = asdict(device)
     return {word: words[word] for word in words if word not in {"ibytes", "obytes"}}
+
+
+def placement_document(session: Session, name: str) -> dict[str, Any] | None:
+    """The NUMA nodes of a port's lcores and memory, by the engine's name; None: not looked up."""
+    placement = session.placements.get(name)
+    return None if placement is None else placement.document()
 
 
 def lateness_document(late: Percentiles, hz: int) -> dict[str, float | None]:

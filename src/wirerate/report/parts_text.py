@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wirerate.plan.placement import memory_lines, placement_lines
 from wirerate.units import format_engineering, l1_bps, l2_bps
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ _REASONS_SHOWN = 20
 
 
 def map_line(setup: Setup) -> str:
-    """The lcore map and the memory, in a line."""
+    """The lcore map and the memory, in a line; before it a line per port where nodes matter."""
     chosen = "" if setup.settings.lcore_map else " (chosen; -m sets it)"
-    return f"Lcore map: {setup.lcore_map}{chosen}. Memory: {setup.memory.text}."
+    line = f"Lcore map: {setup.lcore_map}{chosen}. Memory: {setup.memory.text}."
+    return "\n".join([*placement_lines(setup.placements), line])
 
 
 def engine_lines(result: RunResult) -> list[str]:
@@ -33,6 +35,8 @@ def engine_lines(result: RunResult) -> list[str]:
             f"{final.resident_max_octets / (1 << 20):.0f} MiB resident at most"
         )
     ]
+    placements = result.session.placements.values()
+    lines += [f"  NUMA            {line}" for line in memory_lines(placements)]
     if result.session.settings.cpu_saver_ns and result.cpu.share is not None:
         busy = "".join(
             f", lcore {lcore} busy {100 * share:.1f} %" for lcore, share in result.cpu.busy

@@ -10,6 +10,7 @@ from wirerate.report.parts_json import (
     engine_document,
     lateness_document,
     load_document,
+    placement_document,
     queues_document,
     verdict_document,
 )
@@ -42,6 +43,7 @@ def document(result: RunResult, frame_size: int) -> dict[str, Any]:
         "ports": [
             _port(port, frame_size, final.port(port.plan.name), infos[port.plan.name], final.tsc_hz)
             | flow_document(back.get(port.plan.index))
+            | {"placement": placement_document(result.session, port.plan.name)}
             for port in result.ports
         ],
         "total": total_document(result),

@@ -124,6 +124,7 @@ class ReplayView:
             "driver": info["driver"],
             "mac": info["mac"],
             **device_facts(info),
+            "placement": parts_json.placement_document(result.session, port.plan.name),
             "lcore": shown.lcore,
             "numa": shown.numa,
             "line_rate_bps": port.plan.line_rate_bps,

@@ -10,6 +10,7 @@ from wirerate.report.parts_json import (
     engine_document,
     lateness_document,
     load_document,
+    placement_document,
     queues_document,
     verdict_document,
 )
@@ -80,6 +81,7 @@ def _port(port: PortResult, result: RunResult) -> dict[str, Any]:
         "driver": info["driver"],
         "mac": info["mac"],
         **device_facts(info),
+        "placement": placement_document(result.session, port.plan.name),
         "line_rate_bps": port.plan.line_rate_bps,
         "seconds": port.seconds,
         "tx_frames": port.tx_frames,

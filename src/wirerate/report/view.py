@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from wirerate.engine.eal import Memory
     from wirerate.plan.lcore_map import LcoreMap
     from wirerate.plan.model import Flow, Plan, PlanPort
+    from wirerate.plan.placement import Placement
     from wirerate.plan.run_settings import RunSettings
     from wirerate.trial.result import RunResult
     from wirerate.trial.session import Session
@@ -26,7 +27,7 @@ class Setup:
     """What is settled before the engine starts.
 
     Ports of ``plan`` that ``lcore_map`` lacks are left alone. ``notes`` are what compiling the
-    flows had to say; they stand in the verdict, too.
+    flows had to say; they stand in the verdict, too. ``placements`` are those of the mapped ports.
     """
 
     plan: Plan
@@ -34,6 +35,7 @@ class Setup:
     lcore_map: LcoreMap
     memory: Memory
     notes: tuple[str, ...] = ()
+    placements: tuple[Placement, ...] = ()
 
 
 class View(Protocol):
