@@ -29,6 +29,7 @@ struct port_config {
 	uint32_t mbufs;                      /* receive mbufs, 0 only without receive queues */
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
+	uint32_t tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
 };
 
 struct ports_config {
@@ -41,6 +42,7 @@ enum task_kind {
 	TASK_TX,
 	TASK_FORWARD,
 	TASK_REPLY,
+	TASK_LOOP,
 };
 
 enum rewrite {
@@ -64,13 +66,13 @@ struct forward_config {
 
 struct task_config {
 	char port[CONFIG_NAME_SIZE];   /* not resolved: whoever knows the open ports does */
-	char stream[CONFIG_NAME_SIZE]; /* tx only */
+	char stream[CONFIG_NAME_SIZE]; /* tx and loop only, as the next three; a loop is one part */
 	enum task_kind kind;
 	uint32_t queue;        /* 0…1023; of one worker per port and direction, of one task if rx */
 	uint32_t burst;        /* [frames] 1…512 */
-	uint32_t stream_index; /* tx only: streams[stream_index].name is stream */
-	uint32_t part;         /* tx only: 0…parts-1; every part of a stream is in one task */
-	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
+	uint32_t stream_index; /* streams[stream_index].name is stream */
+	uint32_t part;         /* 0…parts-1; every part of a stream is in one task */
+	uint32_t parts;        /* 1…65536, the same in all tasks of a stream */
 	bool measure;          /* rx only: look for stamps */
 	bool verify;           /* rx only, with measure: checksums and lengths */
 	bool answer; /* rx and forward: requests go to the reply task of the port, which exists */
@@ -152,6 +154,13 @@ int config_decode_start(const struct json_t *params, struct start_config *out, s
 
 /* For the methods whose params are {}. */
 int config_decode_nothing(const struct json_t *params, struct error *err);
+
+/* Does the task send a stream? */
+static inline bool
+config_task_streams(const struct task_config *task)
+{
+	return task->kind == TASK_TX || task->kind == TASK_LOOP;
+}
 
 /* Does the capture see what the task receives? */
 bool config_task_captures(const struct task_config *task, const struct capture_config *capture);

@@ -18,7 +18,8 @@ decode_port(const struct cursor *at, struct port_config *port)
 {
 	static const char *const keys[] = {
 		"name",           "location", "rx_queues",      "tx_queues",   "rx_descriptors",
-		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", NULL,
+		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", "tx_loop_frames",
+		NULL,
 	};
 
 	cursor_closed_object(at, keys);
@@ -32,6 +33,9 @@ decode_port(const struct cursor *at, struct port_config *port)
 	cursor_get_uint32(at, "frame_size_max", CONFIG_FRAME_SIZE_MIN, CONFIG_FRAME_SIZE_MAX,
 			  &port->frame_size_max);
 	cursor_get_bool(at, "promiscuous", &port->promiscuous);
+	if (cursor_has(at, "tx_loop_frames"))
+		cursor_get_uint32(at, "tx_loop_frames", 0, CONFIG_LOOP_FRAMES_MAX,
+				  &port->tx_loop_frames);
 }
 
 int

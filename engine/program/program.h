@@ -22,6 +22,7 @@
 #include "worker/worker.h"
 
 struct program_captures; /* capture_build.h */
+struct program_loop;     /* loop_run.h */
 
 struct program {
 	struct program *next; /* the caller's list */
@@ -39,6 +40,8 @@ struct program {
 	uint16_t *stamp_index;                /* measure_index() */
 	struct program_captures *captures;
 	struct clock_watch clocks;
+	struct program_loop *loops; /* loop_count of them: queues whose devices are left alone with their ring */
+	uint32_t loop_count;
 	bool running;
 };
 
