@@ -15,11 +15,12 @@ FUZZ := build/fuzz
 FUZZ_SECONDS ?= 10
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+JOB ?=
 
 HEADING = @printf '\n== %s\n'
 
 C_FILES = $(shell find engine -name '*.[ch]')
-PYTHON_DIRS = $(wildcard src tools tests bench)
+PYTHON_DIRS = $(wildcard src tools tests bench lab)
 SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dbuildtype=debugoptimized
 SANITIZER_ENV := ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
@@ -63,7 +64,7 @@ demo: build
 	@wirerate perf --duration 5
 
 # --- Test ------------------------------------------------------------------------------------------
-## test: everything: build, check, unit tests plain and sanitized, fuzzing for seconds, behaviour
+## test: everything: build, check, unit tests plain and sanitized, fuzzing for seconds, lab, behaviour
 .PHONY: test
 test:
 	@$(MAKE) setup
@@ -72,6 +73,7 @@ test:
 	@$(MAKE) unit
 	@$(MAKE) sanitize
 	@$(MAKE) fuzz
+	@$(MAKE) lab-stage
 	@$(MAKE) behaviour
 
 ## unit: the engine's unit tests
@@ -96,6 +98,16 @@ fuzz:
 	@ninja -C $(FUZZ) --quiet
 	@$(SANITIZER_ENV) tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 	@PYTHONPATH=src python tests/fuzz/fuzz_plan.py $(FUZZ_SECONDS)
+
+## lab: jobs in a guest with emulated NICs; lists them, JOB='perf measured' runs some (docs/lab.md)
+.PHONY: lab lab-stage
+lab: build
+	@python -m lab.lab $(JOB)
+
+## lab-stage: the lab's part of `make test`; skipped, with the reason, where QEMU with igb cannot be had
+lab-stage: build
+	$(HEADING) 'lab-stage: emulated NICs'
+	@python -m lab.lab --or-skip stage
 
 ## behaviour: tests/ against the installed program; PYTEST_ARGS='-k ring' picks
 .PHONY: behaviour

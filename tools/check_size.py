@@ -20,6 +20,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "src/**/*.py": (400, 400),
     "tools/*.py": (400, 400),
     "bench/**/*.py": (400, 400),
+    "lab/**/*.py": (400, 400),
     "tests/**/*.py": (400, 600),
 }
 # All C files of a folder together: everything executed per burst must fit one head. [lines]

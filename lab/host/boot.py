@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Boot a guest for one job, pass its log on, return how it ended.
+
+A run has a folder of its own, which the guest may write to: `log` (the job's output), `exit` (its
+exit code), `console` (the kernel's). It is removed when the job passed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.machine import BootFiles, Machine, qemu_arguments
+
+if TYPE_CHECKING:
+    from lab.host.system import System
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_POLL_S = 0.2
+_TAIL_LINES = 15
+_ABORTED = 134
+"""A shell's word for SIGABRT. QEMU's IOMMU now and then fails an assertion (iotlb_to_section)."""
+_HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm", "/dev", "/proc", "/sys")  # noqa: S108 the guest's
+"""What the guest has of its own. Folders below that it still needs are put there again."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a guest ended."""
+
+    code: int
+    """The job's exit code; 4 where the guest did not get so far."""
+    reason: str = ""
+    """Why the guest did not get so far."""
+    aborted: bool = False
+    """QEMU ended by its own assertion: worth a second try."""
+
+
+def kept_folders(folders: list[Path], hidden: tuple[str, ...] = _HIDDEN) -> list[Path]:
+    """Of the host's folders that a guest needs, those that its own would hide; outermost only."""
+    kept: list[Path] = []
+    for folder in sorted(set(folders)):
+        below = any(folder.is_relative_to(place) for place in hidden)
+        if below and not any(folder.is_relative_to(other) for other in kept):
+            kept.append(folder)
+    return kept
+
+
+def _settings(job: str, machine: Machine, system: System) -> str:
+    """Shell variables for the guest's scripts; the engine under test may be another build's."""
+    values = {"project": str(_ROOT), "python": sys.executable, "job": job}
+    exported = {
+        "LAB_MODULES": str(system.modules),
+        "LAB_KMOD": str(system.kmod),
+        "LAB_HUGEPAGES_MIB": str(machine.hugepages_mib),
+    }
+    for name in ("WIRERATE_ENGINE", "PYTHONPATH"):
+        if os.environ.get(name):
+            exported[name] = os.environ[name]
+    lines = [f"{name}={shlex.quote(value)}" for name, value in values.items()]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in exported.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _prepare_share(share: Path, job: str, machine: Machine, system: System) -> None:
+    guest = _ROOT / "lab/guest"
+    for name in ("boot.sh", "start.sh"):
+        shutil.copyfile(guest / name, share / name)
+    (share / "settings.sh").write_text(_settings(job, machine, system))
+    needed = [_ROOT, Path(sys.prefix), Path(sys.base_prefix), system.folder]
+    if os.environ.get("WIRERATE_ENGINE"):
+        needed.append(Path(os.environ["WIRERATE_ENGINE"]).resolve().parent)
+    needed += [Path(word).resolve() for word in os.environ.get("PYTHONPATH", "").split(":") if word]
+    kept = kept_folders([folder for folder in needed if folder.is_dir()])
+    (share / "keep").write_text("".join(f"{folder}\n" for folder in kept))
+    (share / "log").touch()
+
+
+class _Follower:
+    """Prints what is added to a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+
+    def copy(self) -> None:
+        """Print what is new."""
+        sys.stdout.write(self._file.read().decode(errors="replace"))
+        sys.stdout.flush()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """End QEMU, which nobody may be able to ask any more."""
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tail(path: Path) -> str:
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    lines = [f"    {line}" for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[-_TAIL_LINES:]) or "    (nothing)"
+
+
+def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
+    console = share.parent / "console"
+    files = BootFiles(system.kernel, system.initramfs, share, console)
+    environment = dict(os.environ)
+    if system.libraries:
+        environment["LD_LIBRARY_PATH"] = system.libraries
+    errors = share.parent / "qemu-errors"
+    with errors.open("wb") as said:
+        process = subprocess.Popen(
+            [*system.qemu, *qemu_arguments(machine, files)],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        followed = _Follower(share / "log")
+        deadline = time.monotonic() + machine.timeout_s
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            followed.copy()
+        hung = process.poll() is None
+    finally:
+        _ended(process)
+    followed.copy()
+    return _ending(share, machine, process.returncode, hung=hung)
+
+
+def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
+    written = share / "exit"
+    if written.is_file():
+        return Ending(int(written.read_text()))
+    logs = (
+        f"  the end of its console:\n{_tail(share.parent / 'console')}\n"
+        f"  the end of the job's log:\n{_tail(share / 'log')}"
+    )
+    if hung:
+        return Ending(
+            4, f"the guest did not end within {machine.timeout_s} s and was ended\n{logs}"
+        )
+    said = _tail(share.parent / "qemu-errors")
+    reason = f"QEMU ended with {code} before the job did\n  it said:\n{said}\n{logs}"
+    return Ending(4, reason, aborted=code in {_ABORTED, -signal.SIGABRT})
+
+
+def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[Ending, Path]:
+    runs.mkdir(parents=True, exist_ok=True)
+    run = Path(tempfile.mkdtemp(prefix=f"{job}-", dir=runs))
+    share = run / "share"
+    share.mkdir()
+    _prepare_share(share, job, machine, system)
+    return _boot_once(machine, system, share), run
+
+
+def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
+    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 4."""
+    ending, run = _run_once(job, machine, system, runs)
+    if ending.aborted:
+        print(
+            f"lab: QEMU aborted (exit {_ABORTED}), a known fault of its IOMMU: once more",
+            flush=True,
+        )
+        shutil.rmtree(run)
+        ending, run = _run_once(job, machine, system, runs)
+    if ending.reason:
+        print(f"lab: {job}: {ending.reason}")
+    if ending.code == 0:
+        shutil.rmtree(run)
+    else:
+        print(f"lab: {job}: logs are in {run}")
+    return ending.code
