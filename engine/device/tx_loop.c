@@ -42,8 +42,8 @@ tx_loop_choose(const struct tx_loop_sizes *sizes, uint32_t frames)
 	if (!sizes->whole_laps)
 		return frames <= sizes->most ? sizes->most : 0;
 	unit = (uint64_t)frames / greatest_common_divisor(frames, sizes->align) * sizes->align;
-	if (unit > most) /* one lap may be more than is wanted */
-		most = sizes->most;
+	if (unit > most)
+		most = unit <= sizes->most ? unit : 0; /* one lap is more than is wanted */
 	most = most / unit * unit;
 	return most >= sizes->least ? (uint32_t)most : 0;
 }
@@ -195,8 +195,9 @@ check_frames(const struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_
 				      "%u frames to loop over, the port was opened for %u", count,
 				      loop->frames);
 	for (uint32_t i = 0; i < count && loop->registers != NULL; i++) {
-		if (frames[i]->nb_segs != 1 || rte_mbuf_iova_get(frames[i]) == 0 ||
-		    rte_mbuf_iova_get(frames[i]) == RTE_BAD_IOVA)
+		rte_iova_t buffer = rte_pktmbuf_iova(frames[i]) - frames[i]->data_off;
+
+		if (frames[i]->nb_segs != 1 || buffer == 0 || buffer == RTE_BAD_IOVA)
 			return tx_loop_refuse(loop, err,
 					      "frame %u lies where the device cannot read it; give "
 					      "the engine hugepages",
