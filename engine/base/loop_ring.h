@@ -62,7 +62,8 @@ loop_ring_fetched(struct loop_ring *ring)
 		head = *ring->virtio.used_index;
 		fetched = (uint16_t)(head - ring->head);
 	}
-	if (unlikely(fetched > ring->in_flight || (ring->head_register != NULL && head >= ring->size)))
+	if (unlikely(fetched > ring->in_flight ||
+		     (ring->head_register != NULL && head >= ring->size)))
 		return 0;
 	ring->head = head;
 	ring->in_flight -= fetched;

@@ -29,7 +29,8 @@ struct port_config {
 	uint32_t mbufs;                      /* receive mbufs, 0 only without receive queues */
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
-	uint32_t tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
+	uint32_t
+		tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
 };
 
 struct ports_config {

@@ -48,10 +48,11 @@ config_check_loops(const struct program_config *config, struct error *err)
 			if (excess == NULL)
 				continue;
 			snprintf(path, sizeof(path), "streams[%u].%s", task->stream_index, key);
-			return error_set(err, ERROR_PARAMS, path,
-					 "stream \"%s\" has %s, and the descriptor loop sends the same "
-					 "ready frames again and again; the normal engine can do it",
-					 task->stream, excess);
+			return error_set(
+				err, ERROR_PARAMS, path,
+				"stream \"%s\" has %s, and the descriptor loop sends the same "
+				"ready frames again and again; the normal engine can do it",
+				task->stream, excess);
 		}
 	}
 	return 0;

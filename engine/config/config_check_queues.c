@@ -51,8 +51,7 @@ compare_uses(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	if (x->worker == y->worker &&
-	    config_task_streams(x->task) != config_task_streams(y->task))
+	if (x->worker == y->worker && config_task_streams(x->task) != config_task_streams(y->task))
 		return config_task_streams(x->task) ? -1 : 1;
 	if (x->worker == y->worker && x->task->stream_index != y->task->stream_index)
 		return x->task->stream_index < y->task->stream_index ? -1 : 1;

@@ -17,9 +17,9 @@ static void
 decode_port(const struct cursor *at, struct port_config *port)
 {
 	static const char *const keys[] = {
-		"name",           "location", "rx_queues",      "tx_queues",   "rx_descriptors",
-		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", "tx_loop_frames",
-		NULL,
+		"name",           "location",       "rx_queues", "tx_queues",
+		"rx_descriptors", "tx_descriptors", "mbufs",     "frame_size_max",
+		"promiscuous",    "tx_loop_frames", NULL,
 	};
 
 	cursor_closed_object(at, keys);

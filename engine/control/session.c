@@ -82,8 +82,8 @@ describe_port(const struct port *port)
 		(int)port->config.rx_queues, "tx_queues", (int)port->config.tx_queues,
 		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
 		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
-		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu,
-		"tx_loop", describe_tx_loop(port));
+		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu, "tx_loop",
+		describe_tx_loop(port));
 }
 
 static void
@@ -290,13 +290,12 @@ describe_loops(const struct session *session, const struct program *program)
 	for (uint32_t l = 0; l < program->loop_count; l++) {
 		const struct program_loop *loop = &program->loops[l];
 
-		json_array_append_new(loops,
-				      json_pack("{s:s, s:i, s:i, s:i, s:I}", "port",
-						loop->port->config.name, "queue",
-						(int)loop->task->tx.queue_id, "descriptors",
-						(int)loop->port->tx_descriptors, "changed",
-						(int)loop->changed, "unfetched",
-						(json_int_t)loop->task->ring.in_flight));
+		json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:i, s:I}", "port",
+						       loop->port->config.name, "queue",
+						       (int)loop->task->tx.queue_id, "descriptors",
+						       (int)loop->port->tx_descriptors, "changed",
+						       (int)loop->changed, "unfetched",
+						       (json_int_t)loop->task->ring.in_flight));
 	}
 	for (uint32_t p = 0; p < session->port_count && program->loop_count > 0; p++)
 		port_link_wait(&session->ports[p], link_wait_ms(&session->ports[p]));

@@ -45,8 +45,8 @@ struct port {
 	struct rte_eth_stats last; /* device counters when last asked */
 	struct socket_drops drops; /* of the kernel, at the sockets of its interfaces' drivers */
 	const struct tx_loop_driver *tx_loop; /* of a port with tx_loop_frames; else NULL */
-	struct rte_eth_conf conf;  /* as the device was configured */
-	struct port_clock clock;   /* the device's own, for the time of arrival */
+	struct rte_eth_conf conf;             /* as the device was configured */
+	struct port_clock clock;              /* the device's own, for the time of arrival */
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */

@@ -46,8 +46,8 @@ struct tx_loop {
 	uint8_t *memory;    /* the driver's ring */
 	uint64_t iova;      /* as the device addresses it */
 	size_t octets;
-	void *table;    /* within memory: the descriptors that fill() wrote */
-	void *written;  /* a copy of them */
+	void *table;   /* within memory: the descriptors that fill() wrote */
+	void *written; /* a copy of them */
 	size_t written_octets;
 	void *own; /* allocated by the driver's file */
 	struct loop_ring ring;
@@ -55,7 +55,7 @@ struct tx_loop {
 
 /* One family of drivers. */
 struct tx_loop_driver {
-	const char *name; /* "igb" */
+	const char *name;        /* "igb" */
 	const char *const *pmds; /* rte_eth_dev_info.driver_name; the last is NULL */
 	bool proven;             /* has run in the lab */
 	bool counts;             /* the device counts looped frames itself, and DPDK shows it */

@@ -64,7 +64,8 @@ await(const uint8_t *status, uint32_t mask, uint32_t wanted)
 
 enum {
 	LANCTXDATA = 0x0010C100, /* four words, 0x80 apart */
-	LANCTXCTL = 0x0010C300,  /* queue 11:0, line of 16 octets 14:12, Tx is type 1 in 16:15, read is 0 */
+	LANCTXCTL =
+		0x0010C300, /* queue 11:0, line of 16 octets 14:12, Tx is type 1 in 16:15, read is 0 */
 	LANCTXSTAT = 0x0010C380, /* done: bit 0 */
 };
 

@@ -111,8 +111,8 @@ tx_loop_fill_advanced(struct tx_loop *loop, struct rte_mbuf *const *frames, stru
 		uint32_t octets = rte_pktmbuf_data_len(frame);
 
 		at->address = rte_cpu_to_le_64(rte_pktmbuf_iova(frame));
-		at->command_length = rte_cpu_to_le_32(octets | CMD_DATA | CMD_EOP | CMD_FCS |
-						      CMD_ADVANCED);
+		at->command_length =
+			rte_cpu_to_le_32(octets | CMD_DATA | CMD_EOP | CMD_FCS | CMD_ADVANCED);
 		at->payload_status = rte_cpu_to_le_32(octets << PAYLOAD_SHIFT);
 	}
 	return code;

@@ -48,9 +48,9 @@ fill(struct tx_loop *loop, struct rte_mbuf *const *frames, struct error *err)
 	for (uint32_t i = 0; i < loop->descriptors && code == 0; i++) {
 		const struct rte_mbuf *frame = frames[i % loop->frames];
 
-		device->descriptors[i] = (struct descriptor){
-			(uintptr_t)rte_pktmbuf_mtod(frame, const void *),
-			rte_pktmbuf_data_len(frame)};
+		device->descriptors[i] =
+			(struct descriptor){(uintptr_t)rte_pktmbuf_mtod(frame, const void *),
+					    rte_pktmbuf_data_len(frame)};
 	}
 	return code;
 }

@@ -55,7 +55,8 @@ enum {
 #define FEATURE_NOTIFICATION_DATA (UINT64_C(1) << 38)
 #define FEATURE_EVENT_IDX (UINT64_C(1) << 29)
 
-#define HEADER_OCTETS 12 /* of a device with VERSION_1; all zeros: nothing left to do for the device */
+#define HEADER_OCTETS \
+	12 /* of a device with VERSION_1; all zeros: nothing left to do for the device */
 
 struct descriptor {
 	rte_le64_t address;
@@ -267,9 +268,8 @@ find(struct tx_loop *loop, struct error *err)
 	snprintf(name, sizeof(name), "port%u_vq%u", loop->port_id, number_of(loop->queue));
 	zone = rte_memzone_lookup(name);
 	if (zone == NULL)
-		return tx_loop_refuse(loop, err,
-				      "its driver keeps no ring under a name known here (%s)",
-				      name);
+		return tx_loop_refuse(
+			loop, err, "its driver keeps no ring under a name known here (%s)", name);
 	loop->memory = zone->addr;
 	loop->iova = zone->iova;
 	loop->octets = zone->len;

@@ -77,10 +77,9 @@ loops_detach(struct program *program)
 		const struct port *port = loop->device != NULL ? first_of_port(program, l) : NULL;
 
 		if (port != NULL && port->tx_loop->restore != TX_LOOP_RESTORE_NOTHING)
-			loop->failed = port_restart(loop->port,
-						    port->tx_loop->restore ==
-							    TX_LOOP_RESTORE_CONFIGURE,
-						    &loop->err);
+			loop->failed = port_restart(
+				loop->port, port->tx_loop->restore == TX_LOOP_RESTORE_CONFIGURE,
+				&loop->err);
 	}
 	loops_close(program);
 }

@@ -40,7 +40,8 @@ struct program {
 	uint16_t *stamp_index;                /* measure_index() */
 	struct program_captures *captures;
 	struct clock_watch clocks;
-	struct program_loop *loops; /* loop_count of them: queues whose devices are left alone with their ring */
+	struct program_loop *
+		loops; /* loop_count of them: queues whose devices are left alone with their ring */
 	uint32_t loop_count;
 	bool running;
 };

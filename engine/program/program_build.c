@@ -63,10 +63,8 @@ plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 	for (uint32_t t = 0; t < worker->n_tasks; t++) {
 		const struct task_config *task = &worker->tasks[t];
 		static const enum counters_kind kinds[] = {
-			[TASK_RX] = COUNTERS_RX,
-			[TASK_TX] = COUNTERS_TX,
-			[TASK_FORWARD] = COUNTERS_FORWARD,
-			[TASK_REPLY] = COUNTERS_REPLY,
+			[TASK_RX] = COUNTERS_RX,           [TASK_TX] = COUNTERS_TX,
+			[TASK_FORWARD] = COUNTERS_FORWARD, [TASK_REPLY] = COUNTERS_REPLY,
 			[TASK_LOOP] = COUNTERS_TX,
 		};
 
@@ -232,7 +230,8 @@ build_loop_task(struct build *build, struct loop_task *task, const struct task_c
 
 	program->loops[program->loop_count++] = (struct program_loop){
 		.task = task, .port = &program->ports[p], .counters = program->port_counters[p]};
-	return code != 0 ? code : loop_task_settle(task, config, &program->ports[p], program->hz, err);
+	return code != 0 ? code
+			 : loop_task_settle(task, config, &program->ports[p], program->hz, err);
 }
 
 static int
@@ -309,8 +308,8 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 					   COUNTERS_ALIGN, socket);
 	worker->loop = rte_zmalloc_socket("loop tasks", slots * sizeof(worker->loop[0]),
 					  COUNTERS_ALIGN, socket);
-	if (worker->loop == NULL || worker->tx == NULL || worker->rx == NULL || worker->forward == NULL ||
-	    worker->reply == NULL)
+	if (worker->loop == NULL || worker->tx == NULL || worker->rx == NULL ||
+	    worker->forward == NULL || worker->reply == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
 		const struct task_config *task = &config->tasks[t];
@@ -415,9 +414,9 @@ program_create(struct program **out, const struct program_config *config, struct
 		build.program->hz = hz;
 	if (build.program == NULL || build.program->workers == NULL ||
 	    build.program->port_counters == NULL || build.program->pools == NULL ||
-	    build.program->answers == NULL || build.program->loops == NULL || build.mbufs_used == NULL ||
-	    build.block_of_task == NULL || build.block_of_worker == NULL ||
-	    build.block_of_port == NULL)
+	    build.program->answers == NULL || build.program->loops == NULL ||
+	    build.mbufs_used == NULL || build.block_of_task == NULL ||
+	    build.block_of_worker == NULL || build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
 		code = segment_create(&build.program->segment, counters_path, hz, err);

@@ -88,7 +88,8 @@ check_task(const struct program_config *config, const struct task_config *task,
 		return check_queue(ports, port_count, task->forward.to_port, task->forward.to_queue,
 				   false, path, err);
 	if (task->kind == TASK_LOOP) {
-		code = check_loop(&ports[program_find_port(ports, port_count, task->port)], path, err);
+		code = check_loop(&ports[program_find_port(ports, port_count, task->port)], path,
+				  err);
 		if (code != 0)
 			return code;
 	}

@@ -296,8 +296,9 @@ paced_sleeps_until_the_next_frame(void **state)
 	assert_true(pacing_init(&f->task.tx.pacing, (double)FPS, 0, 1, HZ));
 	look(f, 10 * INTERVAL + 1);
 	consume(f, UINT32_MAX);
-	assert_int_equal(loop_task_sleeps_until(&f->task, &f->traffic, START + 10 * INTERVAL + 1, 10),
-			 START + 11 * INTERVAL);
+	assert_int_equal(
+		loop_task_sleeps_until(&f->task, &f->traffic, START + 10 * INTERVAL + 1, 10),
+		START + 11 * INTERVAL);
 }
 
 static void

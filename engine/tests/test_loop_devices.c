@@ -29,10 +29,14 @@ static void
 intel_device_is_checked(void **state)
 {
 	static const struct oddity oddities[] = {
-		{TDBAL, 0x1000, "driver's memory"},  {TDBAH, 0x7, "driver's memory"},
-		{TDLEN, 599 * 16, "octets, not"},    {TDLEN, 0, "octets, not"},
-		{TXDCTL, 0x10, "switched off"},      {TDH, 5, "not idle (head 5, tail 3)"},
-		{TDT, 600, "not idle"},              {TDH, UINT32_MAX, "not idle"},
+		{TDBAL, 0x1000, "driver's memory"},
+		{TDBAH, 0x7, "driver's memory"},
+		{TDLEN, 599 * 16, "octets, not"},
+		{TDLEN, 0, "octets, not"},
+		{TXDCTL, 0x10, "switched off"},
+		{TDH, 5, "not idle (head 5, tail 3)"},
+		{TDT, 600, "not idle"},
+		{TDH, UINT32_MAX, "not idle"},
 		{TXDCTL, 0, "switched off"},
 	};
 	static uint8_t registers[REGISTERS], memory[MEMORY];
@@ -67,11 +71,11 @@ static void
 virtio_device_is_checked(void **state)
 {
 	static const struct oddity oddities[] = {
-		{12, 0, "before version 1"},          {12, 1 | 1u << 2, "packed"},
-		{12, 1 | 1u << 3, "in order"},        {12, 1 | 1u << 29, "event"},
-		{28, 2u << 16, "switched off"},       {24, 512, "512 descriptors, not the 256"},
-		{32, 0x1000, "driver's memory"},      {40, 0x1000, "outside the driver's"},
-		{52, 0x7, "outside the driver's"},    {28, 1 | 200u << 16, "end before"},
+		{12, 0, "before version 1"},       {12, 1 | 1u << 2, "packed"},
+		{12, 1 | 1u << 3, "in order"},     {12, 1 | 1u << 29, "event"},
+		{28, 2u << 16, "switched off"},    {24, 512, "512 descriptors, not the 256"},
+		{32, 0x1000, "driver's memory"},   {40, 0x1000, "outside the driver's"},
+		{52, 0x7, "outside the driver's"}, {28, 1 | 200u << 16, "end before"},
 	};
 	static uint8_t registers[REGISTERS], memory[MEMORY];
 
@@ -129,12 +133,12 @@ ring_holds_whole_laps(void **state)
 	static const struct {
 		uint32_t frames, align, most, descriptors;
 	} rows[] = {
-		{200, 8, 4096, 4000},    {201, 8, 4096, 3216},   {1, 8, 4096, 4096},
-		{4097, 8, 4096, 0},      {4096, 8, 4096, 4096},  {4095, 8, 4096, 0},
-		{200, 32, 4096, 4000},   {201, 32, 4096, 0},     {1, 32, 4096, 4096},
-		{4097, 32, 4096, 0},     {3, 32, 4096, 4032},    {128, 32, 4096, 4096},
-		{4097, 1, 65535, 4097},  {65535, 1, 65535, 65535}, {200, 1, 65535, 4000},
-		{5000, 8, 8192, 5000},   {1000, 8, 512, 0},
+		{200, 8, 4096, 4000},   {201, 8, 4096, 3216},     {1, 8, 4096, 4096},
+		{4097, 8, 4096, 0},     {4096, 8, 4096, 4096},    {4095, 8, 4096, 0},
+		{200, 32, 4096, 4000},  {201, 32, 4096, 0},       {1, 32, 4096, 4096},
+		{4097, 32, 4096, 0},    {3, 32, 4096, 4032},      {128, 32, 4096, 4096},
+		{4097, 1, 65535, 4097}, {65535, 1, 65535, 65535}, {200, 1, 65535, 4000},
+		{5000, 8, 8192, 5000},  {1000, 8, 512, 0},
 	};
 
 	(void)state;

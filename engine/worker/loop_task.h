@@ -19,9 +19,10 @@ struct loop_task {
 	struct loop_ring ring;
 	uint32_t fetched_position; /* frame of the lap that the device fetches next */
 	bool ending;               /* nothing more is handed over */
-	uint64_t moved_tsc;        /* clock when the device was last seen to have fetched, or had nothing to */
+	uint64_t
+		moved_tsc; /* clock when the device was last seen to have fetched, or had nothing to */
 	uint64_t standstill_cycles; /* a device that fetches nothing for so long will not */
-	uint64_t pause_cycles;      /* half a ring lasts so long; 0: not known, or too short to sleep */
+	uint64_t pause_cycles; /* half a ring lasts so long; 0: not known, or too short to sleep */
 	uint64_t pause_cycles_min;
 	uint64_t pause_cycles_max;
 };
@@ -116,8 +117,8 @@ loop_task_poll(struct loop_task *loop, const struct traffic *traffic, uint64_t n
 		if (!loop->ending && due > 0)
 			loop_task_hand_over(loop, &span, due, now, paced);
 	}
-	if (unlikely(loop->ending) && (loop->ring.in_flight == 0 ||
-				       now - loop->moved_tsc > loop->standstill_cycles))
+	if (unlikely(loop->ending) &&
+	    (loop->ring.in_flight == 0 || now - loop->moved_tsc > loop->standstill_cycles))
 		loop_task_finish(loop, &span, now, paced);
 	after = rte_rdtsc();
 	histogram_add(task->counters->burst_cycles, after - now);
@@ -147,7 +148,8 @@ loop_task_sleeps_until(const struct loop_task *loop, const struct traffic *traff
 	const struct tx_task *task = &loop->tx;
 
 	if (task->counters->state == TASK_ACTIVE && loop->ring.in_flight > 0 &&
-	    (loop->ending || task->schedule == TX_UNPACED || task->counters->frames_due > task->done))
+	    (loop->ending || task->schedule == TX_UNPACED ||
+	     task->counters->frames_due > task->done))
 		return now + loop->pause_cycles;
 	return tx_task_sleeps_until(task, traffic, now, quantum);
 }

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.counters import Counters
-from wirerate.engine.process import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from wirerate.engine.process import Engine
 
 _PCAP_HEADER = 24
 _WAIT_S = 120
@@ -62,7 +63,7 @@ def port(name: str, location: str, *, loop: int = 0, **more: Any) -> dict[str, A
 
 def traced(path: Path, **schedule: Any) -> dict[str, Any]:
     """A stream of a capture file."""
-    source = {"path": str(path), "overwrite": [], "speed": None}
+    source: dict[str, Any] = {"path": str(path), "overwrite": [], "speed": None}
     return {"name": "s0", "trace": source, "fps": None, "frames": None, **schedule}
 
 

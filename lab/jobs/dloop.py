@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from lab.guest.looping import (
     Ended,
-    Engine,
     laps_that_differ,
     measured,
     numbered,
@@ -18,6 +17,7 @@ from lab.guest.looping import (
     traced,
 )
 from lab.machine import Machine, Nic
+from wirerate.engine.process import Engine
 
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
