@@ -2,9 +2,10 @@
 /*
  * A device's transmit ring whose frames were written into it once: how far the device is, and how far it may go.
  *
- * device/ fills these in (tx_loop.h), worker/ moves the tail. Two manners: a head and a tail register that count descriptors
- * (Intel's), or a used and an available index in memory that count frames modulo 65,536, and a register that wakes the device (virtio
- * 1.2, 2.7 split virtqueues). HOT: everything here is inlined into the loop. Headers of DPDK only.
+ * device/ fills these in (tx_loop.h), worker/ moves the tail. Two manners: a head and a tail register that count
+ * descriptors (Intel's), or a used and an available index in memory that count frames modulo 65,536, and a register
+ * that wakes the device (virtio 1.2, 2.7 split virtqueues). HOT: everything here is inlined into the loop. Headers
+ * of DPDK only.
  */
 #ifndef WR_BASE_LOOP_RING_H
 #define WR_BASE_LOOP_RING_H
@@ -47,8 +48,8 @@ struct loop_ring {
 #define VIRTIO_USED_NO_NOTIFY 1u
 
 /*
- * Frames that the device has fetched since the last look. A head that is nowhere between the last one and the tail is none: the device
- * was reset or is gone.
+ * Frames that the device has fetched since the last look. A head that is nowhere between the last one and the tail
+ * is none: the device was reset or is gone.
  */
 static inline uint32_t
 loop_ring_fetched(struct loop_ring *ring)

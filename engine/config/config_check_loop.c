@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * May a stream be sent by a device that is left alone with its ring? Called by config_check.c; main thread, cold path.
- * Source: docs/design/0006-descriptor-loop.md.
+ * May a stream be sent by a device that is left alone with its ring? Called by config_check.c; main thread, cold
+ * path. Source: docs/design/0006-descriptor-loop.md.
  */
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 /*
  * A PCI device beside its driver: its registers mapped once more, its configuration space read.
  *
- * DPDK keeps both to its drivers (their header is not installed). Where the device is bound to vfio-pci, the group that DPDK holds
- * open is asked for a further file of the device (linux/vfio.h); else sysfs has its regions, for who may open them. Neither changes
- * anything of the device. Control thread, cold path. No DPDK.
+ * DPDK keeps both to its drivers (their header is not installed). Where the device is bound to vfio-pci, the group
+ * that DPDK holds open is asked for a further file of the device (linux/vfio.h); else sysfs has its regions, for who
+ * may open them. Neither changes anything of the device. Control thread, cold path. No DPDK.
  */
 #ifndef WR_DEVICE_PCI_DEVICE_H
 #define WR_DEVICE_PCI_DEVICE_H

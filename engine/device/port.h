@@ -55,8 +55,9 @@ int port_open(struct port *port, const struct port_config *config, unsigned int 
 void port_close(struct port *port);
 
 /*
- * Stop the device and start it again, so that its driver has its queues to itself and empty; `anew`: configured once more, which is what
- * makes some drivers do so. The link comes up some time later. Only while no worker uses the port.
+ * Stop the device and start it again, so that its driver has its queues to itself and empty; `anew`: configured once
+ * more, which is what makes some drivers do so. The link comes up some time later. Only while no worker uses the
+ * port.
  */
 int port_restart(struct port *port, bool anew, struct error *err);
 
@@ -80,8 +81,8 @@ void port_sample(struct port *port, struct port_counters *counters);
 uint32_t port_refill_frames(const struct port *port);
 
 /*
- * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver copies
- * them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
+ * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver
+ * copies them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
  */
 uint32_t port_frames_held_max(const struct port *port);
 

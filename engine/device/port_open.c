@@ -225,8 +225,8 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 }
 
 /*
- * net_virtio makes its queues anew only when the features change that are asked of the device. RSS is one that every DPDK knows to ask for;
- * whether the device has it does not matter, for the second call undoes the first.
+ * net_virtio makes its queues anew only when the features change that are asked of the device. RSS is one that every
+ * DPDK knows to ask for; whether the device has it does not matter, for the second call undoes the first.
  */
 static int
 configure_anew(struct port *port, const struct rte_eth_dev_info *info, struct error *err)

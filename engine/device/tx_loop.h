@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor loop's side of a device: a Tx ring that is filled once with ready frames and whose tail alone is moved from then on
- * (base/loop_ring.h). docs/design/0006-descriptor-loop.md.
+ * The descriptor loop's side of a device: a Tx ring that is filled once with ready frames and whose tail alone is
+ * moved from then on (base/loop_ring.h). docs/design/0006-descriptor-loop.md.
  *
- * DPDK opens and starts the port as ever. Its ring is found by the name of the driver's memory zone, and believed only
- * if the device's own registers say the same: base, length, format, switched on, nothing under way. Otherwise nothing has
- * been written and the caller is refused. Descriptors carry no request for a report (RS), so that the device never writes into the ring.
- * Control thread, cold path.
+ * DPDK opens and starts the port as ever. Its ring is found by the name of the driver's memory zone, and believed
+ * only if the device's own registers say the same: base, length, format, switched on, nothing under way. Otherwise
+ * nothing has been written and the caller is refused. Descriptors carry no request for a report (RS), so that the
+ * device never writes into the ring. Control thread, cold path.
  */
 #ifndef WR_DEVICE_TX_LOOP_H
 #define WR_DEVICE_TX_LOOP_H
@@ -89,8 +89,8 @@ uint32_t tx_loop_choose(const struct tx_loop_sizes *sizes, uint32_t frames);
 uint32_t tx_loop_frames_max(const struct tx_loop_sizes *sizes);
 
 /*
- * A port that is to be looped: port->tx_loop and port->tx_descriptors. `path` names the port in the parameters. Refuses drivers
- * without a loop and laps that the device's ring cannot hold; nothing is written to the device.
+ * A port that is to be looped: port->tx_loop and port->tx_descriptors. `path` names the port in the parameters.
+ * Refuses drivers without a loop and laps that the device's ring cannot hold; nothing is written to the device.
  */
 int tx_loop_settle(struct port *port, const struct rte_eth_dev_info *info, const char *path,
 		   struct error *err);
@@ -108,7 +108,10 @@ uint32_t tx_loop_changed(const struct tx_loop *loop);
 /* Forget it; the device is as it is. NULL is fine. */
 void tx_loop_close(struct tx_loop *loop);
 
-/* For the drivers' files: the memory zone that the driver made for a queue, by the names that DPDK's releases gave it. */
+/*
+ * For the drivers' files: the memory zone that the driver made for a queue, by the names that DPDK's releases gave
+ * it.
+ */
 int tx_loop_find_zone(struct tx_loop *loop, const char *const *names, struct error *err);
 
 /* For them, too: what is wrong, as "p0 queue 0 (igb): …; the normal engine can send here". Returns -ENOTSUP. */

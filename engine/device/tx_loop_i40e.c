@@ -2,13 +2,15 @@
 /*
  * The descriptor loop of Intel's 700 series (i40e) and 800 series (ice). Not yet run on hardware.
  *
- * Where a ring lies is no register there but a context in the device, which is read through a window; and the device's number of a
- * queue is the driver's secret. Both come from one search: the function's queue whose context has the ring that the driver's memory is.
- * Virtual functions (iavf) cannot look there and have no head register, so that nothing could be checked nor counted.
+ * Where a ring lies is no register there but a context in the device, which is read through a window; and the
+ * device's number of a queue is the driver's secret. Both come from one search: the function's queue whose context
+ * has the ring that the driver's memory is. Virtual functions (iavf) cannot look there and have no head register, so
+ * that nothing could be checked nor counted.
  *
  * Sources: Intel X710/XXV710/XL710 datasheet, 8.4.3.4 (Tx queue context), 8.3.2.4 and 8.4.2.1 (descriptors), 10.2.2
- * (QTX_HEAD, QTX_TAIL, PFLAN_QALLOC, PFCM_LANCTX…); Intel E810 datasheet, the same chapters (GLCOMM_QTX_CNTX…); iPXE's intelxl.c and
- * ice.c for the windows; DPDK, drivers/net/i40e and ice, for sizes (a multiple of tx_rs_thresh, 32) and names of memory.
+ * (QTX_HEAD, QTX_TAIL, PFLAN_QALLOC, PFCM_LANCTX…); Intel E810 datasheet, the same chapters (GLCOMM_QTX_CNTX…);
+ * iPXE's intelxl.c and ice.c for the windows; DPDK, drivers/net/i40e and ice, for sizes (a multiple of tx_rs_thresh,
+ * 32) and names of memory.
  */
 #include "device/tx_loop.h"
 

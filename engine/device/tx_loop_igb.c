@@ -3,8 +3,8 @@
  * The descriptor loop of Intel's 82575, 82576, 82580, I350, I210 and I211; its registers and descriptors also serve
  * the 82599 to X550 (tx_loop_ixgbe.c), where they lie elsewhere.
  *
- * Sources: Intel 82576 datasheet, 7.2.2.3 (advanced transmit data descriptor), 8.12 (transmit registers); names of the ring's
- * memory: DPDK, drivers/net/e1000/igb_rxtx.c.
+ * Sources: Intel 82576 datasheet, 7.2.2.3 (advanced transmit data descriptor), 8.12 (transmit registers); names of
+ * the ring's memory: DPDK, drivers/net/e1000/igb_rxtx.c.
  */
 #include "device/tx_loop.h"
 

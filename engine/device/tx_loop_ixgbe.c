@@ -2,8 +2,8 @@
 /*
  * The descriptor loop of Intel's 82599, X540 and X550: registers and descriptors as in tx_loop_igb.c.
  *
- * Sources: Intel 82599 datasheet, 7.2.3.2.4 (advanced transmit data descriptor), 8.2.3.9 (transmit registers); the driver's
- * condition on sizes (a multiple of tx_rs_thresh, 32 by default) and the names of the ring's memory: DPDK,
+ * Sources: Intel 82599 datasheet, 7.2.3.2.4 (advanced transmit data descriptor), 8.2.3.9 (transmit registers); the
+ * driver's condition on sizes (a multiple of tx_rs_thresh, 32 by default) and the names of the ring's memory: DPDK,
  * drivers/net/ixgbe/ixgbe_rxtx.c. Not yet run on hardware.
  */
 #include "device/tx_loop.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor loop of net_null: head and tail are one word in memory, so that everything is taken at once. For trying it and
- * for tests without a device; its "descriptors" are an address and a length.
+ * The descriptor loop of net_null: head and tail are one word in memory, so that everything is taken at once. For
+ * trying it and for tests without a device; its "descriptors" are an address and a length.
  */
 #include "device/tx_loop.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor loop of virtio-net PCI devices with split rings: one descriptor per frame, the virtio header in front of it, and only
- * the available index is moved. A ring's size is a power of two that the device chose, so that a lap need not divide it: the
- * slots of the available ring, which only name descriptors, are written again as they come round (base/loop_ring.h).
+ * The descriptor loop of virtio-net PCI devices with split rings: one descriptor per frame, the virtio header in
+ * front of it, and only the available index is moved. A ring's size is a power of two that the device chose, so that
+ * a lap need not divide it: the slots of the available ring, which only name descriptors, are written again as they
+ * come round (base/loop_ring.h).
  *
- * Sources: Virtual I/O Device 1.2, 2.7 (split virtqueues), 4.1.4 (PCI capabilities), 4.1.4.3 (common configuration), 5.1.6 (header); the
- * name of the ring's memory: DPDK, drivers/net/virtio.
+ * Sources: Virtual I/O Device 1.2, 2.7 (split virtqueues), 4.1.4 (PCI capabilities), 4.1.4.3 (common configuration),
+ * 5.1.6 (header); the name of the ring's memory: DPDK, drivers/net/virtio.
  */
 #include "device/tx_loop.h"
 
@@ -276,7 +277,10 @@ find(struct tx_loop *loop, struct error *err)
 	return tx_loop_virtio_check(loop, &registers, err);
 }
 
-/* Slot s of the available ring names frame (s - tail) of the lap; the pattern is long enough for a whole ring from any frame. */
+/*
+ * Slot s of the available ring names frame (s - tail) of the lap; the pattern is long enough for a whole ring from
+ * any frame.
+ */
 static int
 make_pattern(struct tx_loop *loop, struct error *err)
 {

@@ -5,7 +5,10 @@
 
 #include "base/units.h"
 
-/* A sleep takes some 60 us more than asked of the kernel's timers: a ring that lasts less than that is looked after awake. */
+/*
+ * A sleep takes some 60 us more than asked of the kernel's timers: a ring that lasts less than that is looked after
+ * awake.
+ */
 #define PAUSE_MIN_NS 30000ULL
 #define PAUSE_MAX_NS 20000000ULL /* four times the longest quantum of a worker's sleep */
 

@@ -9,8 +9,8 @@
 #include "worker/loop_task.h"
 
 /*
- * task->tx is built (tx_build.h): the rest, but for the device's ring, which is taken when the program runs. -EINVAL where the stream
- * does not repeat after as many frames as the port was opened for.
+ * task->tx is built (tx_build.h): the rest, but for the device's ring, which is taken when the program runs. -EINVAL
+ * where the stream does not repeat after as many frames as the port was opened for.
  */
 int loop_task_settle(struct loop_task *task, const struct task_config *config,
 		     const struct port *port, uint64_t hz, struct error *err);

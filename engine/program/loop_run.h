@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The looped queues of a program while it runs: their devices' rings taken, counted, checked and given back. Cold, control thread, while no
- * worker runs (but for loops_sample()).
+ * The looped queues of a program while it runs: their devices' rings taken, counted, checked and given back. Cold,
+ * control thread, while no worker runs (but for loops_sample()).
  */
 #ifndef WR_PROGRAM_LOOP_RUN_H
 #define WR_PROGRAM_LOOP_RUN_H

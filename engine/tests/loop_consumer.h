@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Playing a made-up device: fetch frames from its ring, and check that each is the one that comes next, as it was made. */
+/*
+ * Playing a made-up device: fetch frames from its ring, and check that each is the one that comes next, as it was
+ * made.
+ */
 #ifndef WR_TESTS_LOOP_CONSUMER_H
 #define WR_TESTS_LOOP_CONSUMER_H
 

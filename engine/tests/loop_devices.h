@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Made-up devices for the descriptor loop: registers and ring are memory, and a test plays the device (loop_consumer.h).
- * Two of them: Intel's manner and virtio's. EAL is not needed.
+ * Made-up devices for the descriptor loop: registers and ring are memory, and a test plays the device
+ * (loop_consumer.h). Two of them: Intel's manner and virtio's. EAL is not needed.
  */
 #ifndef WR_TESTS_LOOP_DEVICES_H
 #define WR_TESTS_LOOP_DEVICES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptor loop before made-up devices: every frame is fetched once, in order, as it was made; what is due is handed over
- * when it is due; the numbers add up at the end, and a worker may sleep while the ring lasts.
+ * The descriptor loop before made-up devices: every frame is fetched once, in order, as it was made; what is due is
+ * handed over when it is due; the numbers add up at the end, and a worker may sleep while the ring lasts.
  *
  * Run by `meson test`; DPDK's inline functions only. Source: worker/loop_task.h, base/loop_ring.h, docs/design/0006.
  */
@@ -301,6 +301,25 @@ paced_sleeps_until_the_next_frame(void **state)
 		START + 11 * INTERVAL);
 }
 
+/* 11 frames are sent; 299 later, half a ring is due. */
+static void
+paced_sleeps_for_half_a_ring_at_most(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now = START + 10 * INTERVAL + 1;
+
+	make_intel(f, 200, 600, 0);
+	attach(f);
+	f->task.tx.schedule = TX_RATE;
+	assert_true(pacing_init(&f->task.tx.pacing, (double)FPS, 0, 1, HZ));
+	look(f, 10 * INTERVAL + 1);
+	consume(f, UINT32_MAX);
+	assert_int_equal(loop_task_sleeps_until(&f->task, &f->traffic, now, 100 * INTERVAL),
+			 now + 100 * INTERVAL);
+	assert_int_equal(loop_task_sleeps_until(&f->task, &f->traffic, now, 1000 * INTERVAL),
+			 START + (11 + 299) * INTERVAL);
+}
+
 static void
 changed_descriptors_are_counted(void **state)
 {
@@ -335,6 +354,7 @@ main(void)
 		TEST(unpaced_sleeps_while_the_ring_lasts),
 		TEST(dry_ring_shortens_the_sleep),
 		TEST(paced_sleeps_until_the_next_frame),
+		TEST(paced_sleeps_for_half_a_ring_at_most),
 		TEST(changed_descriptors_are_counted),
 	};
 

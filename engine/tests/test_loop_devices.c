@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of a device is checked before it is looped, and how large its ring is: each condition that does not hold is refused with its
- * reason, and nothing of the device has changed.
+ * What of a device is checked before it is looped, and how large its ring is: each condition that does not hold is
+ * refused with its reason, and nothing of the device has changed.
  *
  * Run by `meson test`; DPDK's inline functions only. Source: device/tx_loop.h, docs/design/0006.
  */

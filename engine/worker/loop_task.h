@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * HOT. The descriptor loop: the device sends the ready frames of its ring, the worker only counts what it has fetched and lets it go as
- * far as is due. One look costs a read and at most one write of a register, however many frames that is.
+ * HOT. The descriptor loop: the device sends the ready frames of its ring, the worker only counts what it has
+ * fetched and lets it go as far as is due. One look costs a read and at most one write of a register, however many
+ * frames that is.
  */
 #ifndef WR_WORKER_LOOP_TASK_H
 #define WR_WORKER_LOOP_TASK_H
@@ -27,7 +28,10 @@ struct loop_task {
 	uint64_t pause_cycles_max;
 };
 
-/* A ring that ran dry was left alone for too long: half of that next time, and not at all where sleeping takes longer. */
+/*
+ * A ring that ran dry was left alone for too long: half of that next time, and not at all where sleeping takes
+ * longer.
+ */
 static inline void
 loop_task_learn_pause(struct loop_task *loop, uint32_t fetched, uint64_t cycles)
 {
@@ -140,18 +144,27 @@ loop_task_end(struct loop_task *loop, const struct traffic *traffic, uint64_t no
 	loop_task_finish(loop, &span, now, loop->tx.schedule != TX_UNPACED);
 }
 
-/* As tx_task_sleeps_until(): as long as the ring lasts, when it is what the device waits for. */
+/*
+ * As tx_task_sleeps_until(); but half a ring is looked after in time, be it what the device fetches or what becomes
+ * due.
+ */
 static inline uint64_t
 loop_task_sleeps_until(const struct loop_task *loop, const struct traffic *traffic, uint64_t now,
 		       uint64_t quantum)
 {
 	const struct tx_task *task = &loop->tx;
+	uint64_t until;
 
 	if (task->counters->state == TASK_ACTIVE && loop->ring.in_flight > 0 &&
 	    (loop->ending || task->schedule == TX_UNPACED ||
 	     task->counters->frames_due > task->done))
 		return now + loop->pause_cycles;
-	return tx_task_sleeps_until(task, traffic, now, quantum);
+	until = tx_task_sleeps_until(task, traffic, now, quantum);
+	if (task->schedule == TX_UNPACED || until <= now || until == UINT64_MAX)
+		return until;
+	return RTE_MIN(until,
+		       tx_task_span(task, traffic).start +
+			       tx_task_due_cycle(task, task->done + loop->ring.capacity / 2));
 }
 
 #endif

@@ -34,7 +34,9 @@ note_gap(struct worker *worker, uint64_t gap)
 	counter_set(&counters->stall_max_cycles, gap);
 }
 
-/* Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles]. */
+/*
+ * Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles].
+ */
 static uint64_t
 away_until(const struct worker *worker, uint64_t now)
 {
