@@ -70,7 +70,8 @@ describe_port(const struct port *port)
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
 	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}",
+		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
+		"s:o}",
 		"firmware", firmware, "rx_clock",
 		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
 		"location", port->config.location, "port_id", (int)port->port_id, "device", device,

@@ -149,11 +149,11 @@ tx_loop_find_zone(struct tx_loop *loop, const char *const *names, struct error *
 int
 tx_loop_keep(struct tx_loop *loop, void *table, uint32_t count, struct error *err)
 {
-	loop->written_octets = (size_t)count * TX_LOOP_DESCRIPTOR_OCTETS;
 	loop->written = calloc(count, TX_LOOP_DESCRIPTOR_OCTETS);
 	if (loop->written == NULL)
 		return error_set(err, -ENOMEM, NULL, "no memory for a ring of %u descriptors",
 				 count);
+	loop->written_octets = (size_t)count * TX_LOOP_DESCRIPTOR_OCTETS;
 	loop->table = table;
 	return 0;
 }
@@ -186,9 +186,9 @@ tx_loop_open(struct tx_loop **out, const struct port *port, uint16_t queue, stru
 	return code;
 }
 
-static int
-check_frames(const struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_t count,
-	     struct error *err)
+int
+tx_loop_check_frames(const struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_t count,
+		     struct error *err)
 {
 	if (count != loop->frames)
 		return tx_loop_refuse(loop, err,
@@ -207,13 +207,10 @@ check_frames(const struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_
 }
 
 int
-tx_loop_fill(struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_t count,
-	     struct error *err)
+tx_loop_fill(struct tx_loop *loop, struct rte_mbuf *const *frames, struct error *err)
 {
-	int code = check_frames(loop, frames, count, err);
+	int code = loop->driver->fill(loop, frames, err);
 
-	if (code == 0)
-		code = loop->driver->fill(loop, frames, err);
 	if (code == 0)
 		memcpy(loop->written, loop->table, loop->written_octets);
 	return code;

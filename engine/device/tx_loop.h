@@ -67,7 +67,7 @@ struct tx_loop_driver {
 	int (*ring_size)(struct pci_device *pci, uint16_t queue, uint32_t *size, struct error *err);
 	/* Find the ring and check that it is what is expected. Reads only, but for selectors. */
 	int (*find)(struct tx_loop *loop, struct error *err);
-	/* Write the frames into the ring and set loop->ring, table and written. May fail with -ENOMEM before it writes. */
+	/* Write the frames into the ring; sets table and written. -ENOMEM before it writes. */
 	int (*fill)(struct tx_loop *loop, struct rte_mbuf *const *frames, struct error *err);
 };
 
@@ -98,9 +98,12 @@ int tx_loop_settle(struct port *port, const struct rte_eth_dev_info *info, const
 /* Find and check the ring of a queue of a started port. Nothing is written yet. */
 int tx_loop_open(struct tx_loop **out, const struct port *port, uint16_t queue, struct error *err);
 
-/* The ring is ours from here on: `count` frames, the port's tx_loop_frames, over and over. */
-int tx_loop_fill(struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_t count,
-		 struct error *err);
+/* Are the frames as many as the port was opened for, and where the device can read them? */
+int tx_loop_check_frames(const struct tx_loop *loop, struct rte_mbuf *const *frames, uint32_t count,
+			 struct error *err);
+
+/* The ring is ours from here on: the checked frames, over and over. -ENOMEM. */
+int tx_loop_fill(struct tx_loop *loop, struct rte_mbuf *const *frames, struct error *err);
 
 /* How many descriptors are not as tx_loop_fill() wrote them. */
 uint32_t tx_loop_changed(const struct tx_loop *loop);

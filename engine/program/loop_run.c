@@ -4,12 +4,23 @@
 #include "base/units.h"
 #include "counters/counters.h"
 
+/* Nothing is written yet. */
+static int
+take(struct program_loop *loop, struct error *err)
+{
+	const struct tx_task *task = &loop->task->tx;
+	int code = tx_loop_open(&loop->device, loop->port, task->queue_id, err);
+
+	return code != 0 ? code
+			 : tx_loop_check_frames(loop->device, task->frames, task->ring_length, err);
+}
+
 /* All there is to one lap, in the order in which it is sent. */
 static int
 fill(struct program_loop *loop, struct error *err)
 {
 	struct loop_task *task = loop->task;
-	int code = tx_loop_fill(loop->device, task->tx.frames, task->tx.ring_length, err);
+	int code = tx_loop_fill(loop->device, task->tx.frames, err);
 
 	if (code != 0)
 		return code;
@@ -35,8 +46,7 @@ loops_attach(struct program *program, struct error *err)
 	int code = 0;
 
 	for (uint32_t l = 0; l < program->loop_count && code == 0; l++)
-		code = tx_loop_open(&program->loops[l].device, program->loops[l].port,
-				    program->loops[l].task->tx.queue_id, err);
+		code = take(&program->loops[l], err);
 	if (code != 0) {
 		loops_close(program); /* nothing to be given back */
 		return code;

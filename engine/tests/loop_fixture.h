@@ -47,7 +47,9 @@ attach(struct fixture *f)
 			     : tx_loop_check_registers(&f->loop, &place, &err);
 
 	if (code == 0)
-		code = tx_loop_fill(&f->loop, f->frames, f->loop.frames, &err);
+		code = tx_loop_check_frames(&f->loop, f->frames, f->loop.frames, &err);
+	if (code == 0)
+		code = tx_loop_fill(&f->loop, f->frames, &err);
 	if (code != 0)
 		fail_msg("%s", err.text);
 	make_task(f);

@@ -118,10 +118,10 @@ frames_have_to_be_as_many_and_within_reach(void **state)
 
 	make_intel(f, 200, 600, 0);
 	assert_int_equal(tx_loop_check_registers(&f->loop, &place, &err), 0);
-	assert_int_equal(tx_loop_fill(&f->loop, f->frames, 199, &err), -ENOTSUP);
+	assert_int_equal(tx_loop_check_frames(&f->loop, f->frames, 199, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "199 frames"));
 	f->mbufs[7].buf_iova = RTE_BAD_IOVA;
-	assert_int_equal(tx_loop_fill(&f->loop, f->frames, 200, &err), -ENOTSUP);
+	assert_int_equal(tx_loop_check_frames(&f->loop, f->frames, 200, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "frame 7"));
 	assert_null(f->loop.table);
 }

@@ -15,7 +15,7 @@
 #include "worker/tx_sleep.h"
 
 struct loop_task {
-	/* Schedule and counters; `done` counts what was handed over or given up. The ring of frames is one lap, `burst` all that fits. */
+	/* Schedule and counters: `done` was handed over or given up, its ring is a lap, `burst` all that fits. */
 	alignas(COUNTERS_ALIGN) struct tx_task tx;
 	struct loop_ring ring;
 	uint32_t fetched_position; /* frame of the lap that the device fetches next */

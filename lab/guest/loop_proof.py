@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.guest.looping import (
+    LCORE,
     Ended,
     laps_that_differ,
     measured,
@@ -29,6 +33,7 @@ MEASURED = 20_000
 MEASURED_FPS = 5_000.0
 RATIO = 20
 """So many times less CPU per frame than the normal engine takes, at least."""
+LOOP = {"kind": "loop", "port": "p0", "queue": 0, "stream": "s0"}
 TX = {"kind": "tx", "burst": 32, "part": 0, "parts": 1}
 
 
@@ -45,6 +50,11 @@ def prove(guest: Guest, driver: str, fps: float | None) -> None:
         _loop(guest, engine, lap, fps)
         _send_ordinarily(guest, engine)
         _compare(guest, engine)
+    _kill(eal, ports)
+    with Engine(eal) as engine:
+        engine.call("ports.open", {"ports": ports})
+        print("     after kill -9 of a looping engine:")
+        _send_ordinarily(guest, engine)
 
 
 def _loop(guest: Guest, engine: Engine, lap: list[bytes], fps: float | None) -> None:
@@ -69,6 +79,20 @@ def _send_ordinarily(guest: Guest, engine: Engine) -> None:
     guest.checks.equal("then sent", again.word("tx", "frames", "p0"), MEASURED)
     guest.checks.equal("then received", flow["frames"], MEASURED)
     guest.checks.equal("then out of order", flow["reordered"] + flow["duplicates"], 0)
+
+
+def _kill(eal: list[str], ports: list[dict[str, Any]]) -> None:
+    """End an engine while its device loops, without a chance to stop it."""
+    program = {
+        "workers": [{"lcore": LCORE, "sleep_ns": 0, "tasks": [LOOP]}],
+        "streams": [numbered(LAP)],
+    }
+    with Engine(eal) as engine:
+        engine.call("ports.open", {"ports": ports})
+        engine.call("program.load", program)
+        engine.call("traffic.start")
+        time.sleep(0.5)
+        os.kill(engine.pid, signal.SIGKILL)
 
 
 def _compare(guest: Guest, engine: Engine) -> None:
