@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The descriptor loop on virtio: a million frames, a measured run after it, CPU per frame."""
+"""The descriptor loop on virtio: a million frames, a measured run after it, kill -9."""
 
 from __future__ import annotations
 
