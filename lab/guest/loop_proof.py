@@ -55,7 +55,10 @@ def prove(guest: Guest, driver: str, fps: float | None) -> None:
     with Engine(eal) as engine:
         engine.call("ports.open", {"ports": ports})
         print("     after kill -9 of a looping engine:")
-        _send_ordinarily(guest, engine)
+        again = send(engine, measured(fps=MEASURED_FPS, frames=MEASURED), TX)
+        sent = again.word("tx", "frames", "p0")
+        guest.checks.between("sent", sent, MEASURED // 2, MEASURED)
+        guest.checks.equal("received", again.counters.of_kind("flow")[0]["frames"], sent)
 
 
 def _loop(guest: Guest, engine: Engine, lap: list[bytes], fps: float | None) -> None:
