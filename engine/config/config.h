@@ -31,6 +31,8 @@ struct port_config {
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
 	struct rss_config rss;
+	uint32_t
+		tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
 };
 
 struct ports_config {
@@ -43,6 +45,7 @@ enum task_kind {
 	TASK_TX,
 	TASK_FORWARD,
 	TASK_REPLY,
+	TASK_LOOP,
 };
 
 enum rewrite {
@@ -66,13 +69,13 @@ struct forward_config {
 
 struct task_config {
 	char port[CONFIG_NAME_SIZE];   /* not resolved: whoever knows the open ports does */
-	char stream[CONFIG_NAME_SIZE]; /* tx only */
+	char stream[CONFIG_NAME_SIZE]; /* tx and loop only, as the next three; a loop is one part */
 	enum task_kind kind;
 	uint32_t queue;        /* 0…1023; of one worker per port and direction, of one task if rx */
 	uint32_t burst;        /* [frames] 1…512 */
-	uint32_t stream_index; /* tx only: streams[stream_index].name is stream */
-	uint32_t part;         /* tx only: 0…parts-1; every part of a stream is in one task */
-	uint32_t parts;        /* tx only: 1…65536, the same in all tasks of a stream */
+	uint32_t stream_index; /* streams[stream_index].name is stream */
+	uint32_t part;         /* 0…parts-1; every part of a stream is in one task */
+	uint32_t parts;        /* 1…65536, the same in all tasks of a stream */
 	bool measure;          /* rx only: look for stamps */
 	bool verify;           /* rx only, with measure: checksums and lengths */
 	uint32_t distinct_max; /* rx and forward: 5-tuples to tell apart; 0: they are not counted */
@@ -166,6 +169,13 @@ int config_decode_rate(const struct json_t *params, struct rate_config *out, str
 
 /* For the methods whose params are {}. */
 int config_decode_nothing(const struct json_t *params, struct error *err);
+
+/* Does the task send a stream? */
+static inline bool
+config_task_streams(const struct task_config *task)
+{
+	return task->kind == TASK_TX || task->kind == TASK_LOOP;
+}
 
 /* Does the capture see what the task receives? */
 bool config_task_captures(const struct task_config *task, const struct capture_config *capture);

@@ -28,6 +28,24 @@ config_check_ports(const struct ports_config *config, struct error *err)
 						 "must differ",
 						 config->ports[i].name, j);
 			}
+	for (uint32_t i = 0; i < config->n_ports; i++) {
+		const struct port_config *port = &config->ports[i];
+
+		if (port->tx_loop_frames == 0)
+			continue;
+		snprintf(path, sizeof(path), "ports[%u].tx_descriptors", i);
+		if (port->tx_descriptors != 0)
+			return error_set(err, ERROR_PARAMS, path,
+					 "%u descriptors asked for a port whose Tx ring is looped "
+					 "over %u frames; leave it at 0, the engine chooses",
+					 port->tx_descriptors, port->tx_loop_frames);
+		snprintf(path, sizeof(path), "ports[%u].tx_loop_frames", i);
+		if (port->tx_queues == 0)
+			return error_set(err, ERROR_PARAMS, path,
+					 "a loop of %u frames on a port without Tx queues; give it "
+					 "one in tx_queues",
+					 port->tx_loop_frames);
+	}
 	return 0;
 }
 
@@ -121,7 +139,7 @@ resolve_streams(const struct program_config *config, const struct task_ref *refs
 		struct task_config *task = refs[i].task;
 		const struct name_ref *found;
 
-		if (task->kind != TASK_TX)
+		if (!config_task_streams(task))
 			continue;
 		found = bsearch(task->stream, names, config->n_streams, sizeof(*names), find_name);
 		if (found != NULL) {
@@ -144,15 +162,15 @@ compare_places(const struct task_ref *x, const struct task_ref *y)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* tx tasks by stream and part, then all others. */
+/* Tasks that send streams by stream and part, then all others. */
 static int
 sort_by_part(const void *a, const void *b)
 {
 	const struct task_ref *x = a, *y = b;
 	const struct task_config *s = x->task, *t = y->task;
 
-	if ((s->kind == TASK_TX) != (t->kind == TASK_TX))
-		return s->kind == TASK_TX ? -1 : 1;
+	if (config_task_streams(s) != config_task_streams(t))
+		return config_task_streams(s) ? -1 : 1;
 	if (s->stream_index != t->stream_index)
 		return s->stream_index < t->stream_index ? -1 : 1;
 	if (s->part != t->part)
@@ -221,7 +239,7 @@ check_parts(struct program_config *config, struct task_ref *refs, size_t n, stru
 		size_t begin = next;
 		int rc;
 
-		while (next < n && refs[next].task->kind == TASK_TX &&
+		while (next < n && config_task_streams(refs[next].task) &&
 		       refs[next].task->stream_index == stream)
 			next++;
 		if (next == begin) {
@@ -313,6 +331,8 @@ config_check_program(struct program_config *config, struct error *err)
 		rc = check_parts(config, refs, n, err);
 	if (rc == 0)
 		rc = check_stamps(config, err);
+	if (rc == 0)
+		rc = config_check_loops(config, err);
 	free(refs);
 	return rc;
 }

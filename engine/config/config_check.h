@@ -30,6 +30,8 @@ int config_check_queues(const struct program_config *config, struct error *err);
 
 /* Each has a port that is received from (of bad frames: measured), frames for all tasks that do, a file of its own. */
 int config_check_captures(const struct program_config *config, struct error *err);
+/* What a loop task sends is ready once and for all, and evenly spaced or not at all. Streams must have been resolved. */
+int config_check_loops(const struct program_config *config, struct error *err);
 /* A port has at most one reply task, and one where a task of it is to answer. */
 int config_check_replies(const struct program_config *config, struct error *err);
 

@@ -51,8 +51,8 @@ compare_uses(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	if (x->worker == y->worker && (x->task->kind == TASK_TX) != (y->task->kind == TASK_TX))
-		return x->task->kind == TASK_TX ? -1 : 1;
+	if (x->worker == y->worker && config_task_streams(x->task) != config_task_streams(y->task))
+		return config_task_streams(x->task) ? -1 : 1;
 	if (x->worker == y->worker && x->task->stream_index != y->task->stream_index)
 		return x->task->stream_index < y->task->stream_index ? -1 : 1;
 	return compare_places(x, y);
@@ -73,6 +73,11 @@ may_share(const struct queue_use *first, const struct queue_use *again, char *te
 		snprintf(text, size,
 			 "tx queue %u of port \"%s\" is already served by workers[%u].tasks[%u]; "
 			 "put all tasks of a queue in one worker",
+			 again->queue, again->port, first->worker, first->index);
+	else if (task->kind == TASK_LOOP || first->task->kind == TASK_LOOP)
+		snprintf(text, size,
+			 "tx queue %u of port \"%s\" is looped, and workers[%u].tasks[%u] has it, "
+			 "too; a loop needs a queue of its own",
 			 again->queue, again->port, first->worker, first->index);
 	else if (task->kind == TASK_TX && first->task->kind == TASK_TX &&
 		 task->stream_index == first->task->stream_index)
@@ -96,7 +101,7 @@ collect(const struct program_config *config, struct queue_use *uses)
 
 			uses[n++] = (struct queue_use){
 				task,        task->port,
-				task->queue, task->kind == TASK_TX || task->kind == TASK_REPLY,
+				task->queue, config_task_streams(task) || task->kind == TASK_REPLY,
 				w,           t};
 			if (task->kind == TASK_FORWARD)
 				uses[n++] = (struct queue_use){task,

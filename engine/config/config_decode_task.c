@@ -21,10 +21,12 @@ decode_kind(const struct cursor *at, struct task_config *task)
 		task->kind = TASK_FORWARD;
 	else if (strcmp(kind, "reply") == 0)
 		task->kind = TASK_REPLY;
+	else if (strcmp(kind, "loop") == 0)
+		task->kind = TASK_LOOP;
 	else
 		cursor_refuse(at, "kind",
 			      "\"%s\" is no kind of task; it must be \"rx\", \"tx\", "
-			      "\"forward\" or \"reply\"",
+			      "\"forward\", \"reply\" or \"loop\"",
 			      kind);
 }
 
@@ -83,6 +85,16 @@ decode_tx(const struct cursor *at, struct task_config *task)
 	cursor_get_uint32(at, "part", 0, task->parts - 1, &task->part);
 }
 
+/* The whole stream, and no bursts: the device fetches what it finds. */
+static void
+decode_loop(const struct cursor *at, struct task_config *task)
+{
+	cursor_get_text(at, "stream", task->stream, sizeof(task->stream));
+	task->part = 0;
+	task->parts = 1;
+	task->burst = 1;
+}
+
 static void
 decode_rx(const struct cursor *at, struct task_config *task)
 {
@@ -113,6 +125,7 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 	static const char *const reply_keys[] = {
 		"kind", "port", "queue", "burst", "addresses", NULL,
 	};
+	static const char *const loop_keys[] = {"kind", "port", "queue", "stream", NULL};
 	static const char *const any_keys[] = {
 		"kind",   "port",      "queue",        "burst",    "measure", "stream",
 		"part",   "parts",     "to_port",      "to_queue", "rewrite", "work_cycles",
@@ -122,13 +135,18 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 	static const char *const *const keys[] = {[TASK_RX] = rx_keys,
 						  [TASK_TX] = tx_keys,
 						  [TASK_FORWARD] = forward_keys,
-						  [TASK_REPLY] = reply_keys};
+						  [TASK_REPLY] = reply_keys,
+						  [TASK_LOOP] = loop_keys};
 
 	cursor_closed_object(at, any_keys); /* an object at all */
 	decode_kind(at, task);
 	cursor_closed_object(at, keys[task->kind]);
 	cursor_get_text(at, "port", task->port, sizeof(task->port));
 	cursor_get_uint32(at, "queue", 0, CONFIG_QUEUES_MAX - 1, &task->queue);
+	if (task->kind == TASK_LOOP) {
+		decode_loop(at, task);
+		return;
+	}
 	cursor_get_uint32(at, "burst", 1, CONFIG_BURST_MAX, &task->burst);
 	if (task->kind == TASK_TX)
 		decode_tx(at, task);

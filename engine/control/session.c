@@ -14,7 +14,9 @@
 #include "control/rss_hash.h"
 #include "control/steer.h"
 #include "device/memory_node.h"
+#include "device/tx_loop.h"
 #include "program/capture_build.h"
+#include "program/loop_run.h"
 #include "program/program_preview.h"
 
 #define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
@@ -46,6 +48,17 @@ engine_info(struct session *session, const json_t *params, struct error *err)
 			 "transmit", WR_DPDK_LINK);
 }
 
+/* The Tx ring that a port is looped over, null on a port of the normal engine. */
+static json_t *
+describe_tx_loop(const struct port *port)
+{
+	if (port->tx_loop == NULL)
+		return json_null();
+	return json_pack("{s:s, s:b, s:i, s:i}", "driver", port->tx_loop->name, "proven",
+			 port->tx_loop->proven, "descriptors", (int)port->tx_descriptors, "laps",
+			 (int)(port->tx_descriptors / port->config.tx_loop_frames));
+}
+
 static json_t *
 describe_port(const struct port *port)
 {
@@ -60,7 +73,8 @@ describe_port(const struct port *port)
 	rte_eth_dev_get_mtu(port->port_id, &mtu);
 	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}",
+		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
+		"s:o, s:o}",
 		"firmware", firmware, "rx_clock",
 		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
 		"location", port->config.location, "port_id", (int)port->port_id, "device", device,
@@ -73,7 +87,7 @@ describe_port(const struct port *port)
 		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
 		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
 		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu, "rss",
-		rss_describe(port));
+		rss_describe(port), "tx_loop", describe_tx_loop(port));
 }
 
 static void
@@ -329,6 +343,27 @@ write_captures(struct program *program, struct error *err)
 	return json_pack("{s:o}", "captures", written);
 }
 
+/* What became of the looped queues; their ports' links are waited for, which a restart has taken down. */
+static json_t *
+describe_loops(const struct session *session, const struct program *program)
+{
+	json_t *loops = json_array();
+
+	for (uint32_t l = 0; l < program->loop_count; l++) {
+		const struct program_loop *loop = &program->loops[l];
+
+		json_array_append_new(loops, json_pack("{s:s, s:i, s:i, s:i, s:I}", "port",
+						       loop->port->config.name, "queue",
+						       (int)loop->task->tx.queue_id, "descriptors",
+						       (int)loop->port->tx_descriptors, "changed",
+						       (int)loop->changed, "unfetched",
+						       (json_int_t)loop->task->ring.in_flight));
+	}
+	for (uint32_t p = 0; p < session->port_count && program->loop_count > 0; p++)
+		port_link_wait(&session->ports[p], link_wait_ms(&session->ports[p]));
+	return loops;
+}
+
 static json_t *
 program_unload(struct session *session, const json_t *params, struct error *err)
 {
@@ -340,6 +375,12 @@ program_unload(struct session *session, const json_t *params, struct error *err)
 	program_halt(program);
 	session->program = NULL;
 	result = write_captures(program, err);
+	if (result != NULL)
+		json_object_set_new(result, "loops", describe_loops(session, program));
+	if (loops_failed(program, err) != 0) {
+		json_decref(result);
+		result = NULL;
+	}
 	if (program_reclaim(program)) {
 		session->all = program->next; /* the last one loaded is the first of the list */
 		program_destroy(program);

@@ -25,6 +25,8 @@
 
 #define PORT_DESCRIPTORS_DEFAULT 1024u
 
+struct tx_loop_driver; /* tx_loop.h */
+
 struct port {
 	struct port_config config;
 	struct location location;
@@ -44,9 +46,11 @@ struct port {
 	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
 	struct rte_eth_stats last; /* device counters when last asked */
 	struct socket_drops drops; /* of the kernel, at the sockets of its interfaces' drivers */
-	struct port_clock clock;   /* the device's own, for the time of arrival */
-	struct port_rss rss;       /* as read back from the device */
-	struct rte_flow **rules;   /* of port_steer(), those that the driver took */
+	const struct tx_loop_driver *tx_loop; /* of a port with tx_loop_frames; else NULL */
+	struct rte_eth_conf conf;             /* as the device was configured */
+	struct port_clock clock;              /* the device's own, for the time of arrival */
+	struct port_rss rss;                  /* as read back from the device */
+	struct rte_flow **rules;              /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
 };
 
@@ -54,6 +58,13 @@ struct port {
 int port_open(struct port *port, const struct port_config *config, unsigned int index,
 	      const char *path, struct error *err);
 void port_close(struct port *port);
+
+/*
+ * Stop the device and start it again, so that its driver has its queues to itself and empty; `anew`: configured once
+ * more, which is what makes some drivers do so. The link comes up some time later. Only while no worker uses the
+ * port.
+ */
+int port_restart(struct port *port, bool anew, struct error *err);
 
 /* Ask for the link again, waiting at most max_wait_ms until it is up. */
 void port_link_wait(struct port *port, unsigned int max_wait_ms);
@@ -75,8 +86,8 @@ void port_sample(struct port *port, struct port_counters *counters);
 uint32_t port_refill_frames(const struct port *port);
 
 /*
- * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver copies
- * them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
+ * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver
+ * copies them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
  */
 uint32_t port_frames_held_max(const struct port *port);
 

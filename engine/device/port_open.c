@@ -11,6 +11,7 @@
 #include "device/memory_node.h"
 #include "device/port.h"
 #include "device/port_probe.h"
+#include "device/tx_loop.h"
 #include "device/where.h"
 
 #define RX_POOL_CACHE 256u
@@ -75,7 +76,7 @@ settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const
 	rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx, &tx);
 	port->rx_descriptors = config->rx_descriptors > 0 ? (uint16_t)config->rx_descriptors : rx;
 	port->tx_descriptors = config->tx_descriptors > 0 ? (uint16_t)config->tx_descriptors : tx;
-	return 0;
+	return config->tx_loop_frames > 0 ? tx_loop_settle(port, info, path, err) : 0;
 }
 
 /* An interface of the kernel belongs to somebody else; its settings stay as they are. */
@@ -190,6 +191,7 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	settle_queues(port);
+	port->conf = conf;
 	code = rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &conf);
 	if (code == 0)
 		code = settle_mtu(port, path, err);
@@ -210,6 +212,49 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 			port->config.location, port->driver, strerror(-code));
 	port->started = true;
 	return 0;
+}
+
+/*
+ * net_virtio makes its queues anew only when the features change that are asked of the device. RSS is one that every
+ * DPDK knows to ask for; whether the device has it does not matter, for the second call undoes the first.
+ */
+static int
+configure_anew(struct port *port, const struct rte_eth_dev_info *info, struct error *err)
+{
+	struct rte_eth_conf other = port->conf;
+	int code;
+
+	other.rxmode.mq_mode ^= RTE_ETH_MQ_RX_RSS;
+	other.rx_adv_conf.rss_conf.rss_hf = 0;
+	rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &other);
+	code = rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &port->conf);
+	if (code == 0)
+		code = settle_mtu(port, "", err);
+	if (code == 0)
+		code = setup_queues(port, info, port->conf.txmode.offloads);
+	return code;
+}
+
+int
+port_restart(struct port *port, bool anew, struct error *err)
+{
+	struct rte_eth_dev_info info;
+	int code = rte_eth_dev_stop(port->port_id);
+
+	port->started = code != 0;
+	if (code == 0)
+		code = rte_eth_dev_info_get(port->port_id, &info);
+	if (code == 0 && anew)
+		code = configure_anew(port, &info, err);
+	if (code == 0)
+		code = rte_eth_dev_start(port->port_id);
+	port->started = port->started || code == 0;
+	if (code == 0)
+		return 0;
+	return error_set(err, code, NULL,
+			 "port %s could not be started again: %s; its reason is in the engine's "
+			 "log, and the port is of no use until the engine is started anew",
+			 port->config.name, strerror(-code));
 }
 
 /* IFF_PROMISC of <net/if.h>, as sysfs shows it. */

@@ -23,6 +23,7 @@
 
 struct program_captures; /* capture_build.h */
 struct program_rates;    /* program_rate.h */
+struct program_loop;     /* loop_run.h */
 
 struct program {
 	struct program *next; /* the caller's list */
@@ -41,6 +42,9 @@ struct program {
 	struct program_rates *rates;          /* program_rate.h */
 	struct program_captures *captures;
 	struct clock_watch clocks;
+	struct program_loop *
+		loops; /* loop_count of them: queues whose devices are left alone with their ring */
+	uint32_t loop_count;
 	bool running;
 };
 

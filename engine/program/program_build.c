@@ -15,6 +15,8 @@
 #include "program/capture_build.h"
 #include "program/flow_table_build.h"
 #include "program/forward_build.h"
+#include "program/loop_build.h"
+#include "program/loop_run.h"
 #include "program/measure_build.h"
 #include "program/program.h"
 #include "program/program_check.h"
@@ -63,15 +65,14 @@ plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 	for (uint32_t t = 0; t < worker->n_tasks; t++) {
 		const struct task_config *task = &worker->tasks[t];
 		static const enum counters_kind kinds[] = {
-			[TASK_RX] = COUNTERS_RX,
-			[TASK_TX] = COUNTERS_TX,
-			[TASK_FORWARD] = COUNTERS_FORWARD,
-			[TASK_REPLY] = COUNTERS_REPLY,
+			[TASK_RX] = COUNTERS_RX,           [TASK_TX] = COUNTERS_TX,
+			[TASK_FORWARD] = COUNTERS_FORWARD, [TASK_REPLY] = COUNTERS_REPLY,
+			[TASK_LOOP] = COUNTERS_TX,
 		};
 
 		labels.port = task->port;
 		labels.queue = (int)task->queue;
-		labels.stream = task->kind == TASK_TX ? task->stream : NULL;
+		labels.stream = config_task_streams(task) ? task->stream : NULL;
 		labels.to_port = task->kind == TASK_FORWARD ? task->forward.to_port : NULL;
 		block[t] = segment_plan(segment, kinds[task->kind], &labels, err);
 		if (block[t] < 0)
@@ -133,7 +134,7 @@ check_trace_sizes(const struct build *build, struct error *err)
 			const struct trace_frames *trace = build->sources[task->stream_index].trace;
 			const struct port *port;
 
-			if (task->kind != TASK_TX || trace == NULL)
+			if (!config_task_streams(task) || trace == NULL)
 				continue;
 			port = &program->ports[program_find_port(program->ports,
 								 program->port_count, task->port)];
@@ -163,7 +164,8 @@ port_ring_frames(const struct build *build, uint32_t p, uint16_t *octets)
 			const struct frame_source *source = &build->sources[task->stream_index];
 			uint32_t length;
 
-			if (task->kind != TASK_TX || strcmp(task->port, port->config.name) != 0)
+			if (!config_task_streams(task) ||
+			    strcmp(task->port, port->config.name) != 0)
 				continue;
 			length = tx_ring_shape(source, task, port).length;
 			if (octets != NULL)
@@ -219,6 +221,20 @@ build_tx_task(struct build *build, struct tx_task *task, const struct task_confi
 
 	build->mbufs_used[p] += task->ring_length;
 	return code;
+}
+
+static int
+build_loop_task(struct build *build, struct loop_task *task, const struct task_config *config,
+		uint64_t sleep_ns, int block, int socket, struct error *err)
+{
+	struct program *program = build->program;
+	int p = program_find_port(program->ports, program->port_count, config->port);
+	int code = build_tx_task(build, &task->tx, config, sleep_ns, block, socket, err);
+
+	program->loops[program->loop_count++] = (struct program_loop){
+		.task = task, .port = &program->ports[p], .counters = program->port_counters[p]};
+	return code != 0 ? code
+			 : loop_task_settle(task, config, &program->ports[p], program->hz, err);
 }
 
 static int
@@ -301,8 +317,10 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 					     COUNTERS_ALIGN, socket);
 	worker->reply = rte_zmalloc_socket("reply tasks", slots * sizeof(worker->reply[0]),
 					   COUNTERS_ALIGN, socket);
-	if (worker->tx == NULL || worker->rx == NULL || worker->forward == NULL ||
-	    worker->reply == NULL)
+	worker->loop = rte_zmalloc_socket("loop tasks", slots * sizeof(worker->loop[0]),
+					  COUNTERS_ALIGN, socket);
+	if (worker->loop == NULL || worker->tx == NULL || worker->rx == NULL ||
+	    worker->forward == NULL || worker->reply == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
 		const struct task_config *task = &config->tasks[t];
@@ -313,6 +331,9 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 		else if (task->kind == TASK_REPLY)
 			build_reply_task(build, &worker->reply[worker->reply_count++], task,
 					 block[t]);
+		else if (task->kind == TASK_LOOP)
+			code = build_loop_task(build, &worker->loop[worker->loop_count++], task,
+					       config->sleep_ns, block[t], socket, err);
 		else if (task->kind == TASK_RX)
 			code = build_rx_task(build, &worker->rx[worker->rx_count++], task, block[t],
 					     socket, err);
@@ -354,6 +375,18 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	return code;
 }
 
+static uint32_t
+count_loops(const struct program_config *config)
+{
+	uint32_t count = 0;
+
+	for (uint32_t w = 0; w < config->n_workers; w++) {
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++)
+			count += config->workers[w].tasks[t].kind == TASK_LOOP;
+	}
+	return count;
+}
+
 static struct program *
 allocate(const struct program_config *config, struct port *ports, uint32_t port_count)
 {
@@ -369,6 +402,7 @@ allocate(const struct program_config *config, struct port *ports, uint32_t port_
 	program->port_counters = calloc(port_count, sizeof(program->port_counters[0]));
 	program->pools = calloc(port_count, sizeof(program->pools[0]));
 	program->answers = calloc(port_count, sizeof(program->answers[0]));
+	program->loops = calloc(count_loops(config) + 1, sizeof(program->loops[0]));
 	atomic_init(&program->traffic.start_tsc, TRAFFIC_NOT_STARTED);
 	atomic_init(&program->traffic.stop_tsc, UINT64_MAX);
 	return program;
@@ -393,9 +427,9 @@ program_create(struct program **out, const struct program_config *config, struct
 		build.program->hz = hz;
 	if (build.program == NULL || build.program->workers == NULL ||
 	    build.program->port_counters == NULL || build.program->pools == NULL ||
-	    build.program->answers == NULL || build.mbufs_used == NULL ||
-	    build.block_of_task == NULL || build.block_of_worker == NULL ||
-	    build.block_of_port == NULL)
+	    build.program->answers == NULL || build.program->loops == NULL ||
+	    build.mbufs_used == NULL || build.block_of_task == NULL ||
+	    build.block_of_worker == NULL || build.block_of_port == NULL)
 		code = no_memory(err);
 	if (code == 0)
 		code = segment_create(&build.program->segment, counters_path, hz, err);
@@ -418,12 +452,15 @@ free_worker(struct worker *worker)
 {
 	for (uint32_t t = 0; t < worker->tx_count; t++)
 		tx_task_free(&worker->tx[t]);
+	for (uint32_t l = 0; l < worker->loop_count; l++)
+		tx_task_free(&worker->loop[l].tx);
 	for (uint32_t r = 0; r < worker->rx_count; r++) {
 		measure_free((struct measure *)(uintptr_t)worker->rx[r].measure);
 		flow_table_free(worker->rx[r].distinct);
 	}
 	for (uint32_t f = 0; f < worker->forward_count; f++)
 		forward_free(&worker->forward[f]);
+	rte_free(worker->loop);
 	rte_free(worker->reply);
 	rte_free(worker->forward);
 	rte_free(worker->tx);
@@ -443,6 +480,8 @@ program_destroy(struct program *program)
 	reply_queues_free(program->answers, program->port_count);
 	program_rates_free(program->rates);
 	free(program->answers);
+	loops_close(program);
+	free(program->loops);
 	segment_close(program->segment);
 	free(program->stamp_index);
 	free(program->pools);

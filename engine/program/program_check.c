@@ -65,6 +65,17 @@ check_queue(const struct port *ports, uint32_t port_count, const char *name, uin
 }
 
 static int
+check_loop(const struct port *port, const char *path, struct error *err)
+{
+	if (port->tx_loop != NULL)
+		return 0;
+	return error_set(err, -EINVAL, path,
+			 "a loop on port %s, which was opened for the normal engine; open it with "
+			 "tx_loop_frames",
+			 port->config.name);
+}
+
+static int
 check_task(const struct program_config *config, const struct task_config *task,
 	   const struct port *ports, uint32_t port_count, const char *path, struct error *err)
 {
@@ -76,6 +87,12 @@ check_task(const struct program_config *config, const struct task_config *task,
 	if (task->kind == TASK_FORWARD)
 		return check_queue(ports, port_count, task->forward.to_port, task->forward.to_queue,
 				   false, path, err);
+	if (task->kind == TASK_LOOP) {
+		code = check_loop(&ports[program_find_port(ports, port_count, task->port)], path,
+				  err);
+		if (code != 0)
+			return code;
+	}
 	return check_frame_size(&config->streams[task->stream_index],
 				&ports[program_find_port(ports, port_count, task->port)], path,
 				err);

@@ -2,6 +2,7 @@
 #include "program/program_preview.h"
 
 #include "trace/trace_writer.h"
+#include "worker/loop_task.h"
 #include "worker/tx_task.h"
 
 /* Clock after the start of traffic at which the task's next frame is due; UINT64_MAX when there is none. */
@@ -16,16 +17,25 @@ next_due(const struct tx_task *task)
 	return due < task->duration_cycles ? task->delay_cycles + due : UINT64_MAX;
 }
 
+/* Task number t of a worker, NULL beyond the last. */
+static struct tx_task *
+task_of(const struct worker *worker, uint32_t t)
+{
+	if (t < worker->tx_count)
+		return &worker->tx[t];
+	t -= worker->tx_count;
+	return t < worker->loop_count ? &worker->loop[t].tx : NULL;
+}
+
 /* The task whose frame comes next, the first one among equals; NULL when all are done. */
 static struct tx_task *
 next_task(const struct program *program, uint64_t *due)
 {
-	struct tx_task *first = NULL;
+	struct tx_task *first = NULL, *task;
 
 	*due = UINT64_MAX;
 	for (uint32_t w = 0; w < program->worker_count; w++) {
-		for (uint32_t t = 0; t < program->workers[w].tx_count; t++) {
-			struct tx_task *task = &program->workers[w].tx[t];
+		for (uint32_t t = 0; (task = task_of(&program->workers[w], t)) != NULL; t++) {
 			uint64_t task_due = next_due(task);
 
 			if (task_due < *due) {

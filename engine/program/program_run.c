@@ -8,6 +8,7 @@
 #include "answer/answer_queue.h"
 #include "base/units.h"
 #include "program/capture_build.h"
+#include "program/loop_run.h"
 #include "program/program.h"
 #include "program/program_rate.h"
 #include "program/worker_launch.h"
@@ -24,9 +25,12 @@ program_run(struct program *program, struct error *err)
 		port_drain(&program->ports[p]);
 		port_begin_counting(&program->ports[p]);
 	}
-	code = worker_launch_all(program->workers, program->worker_count, err);
+	code = loops_attach(program, err);
+	if (code == 0)
+		code = worker_launch_all(program->workers, program->worker_count, err);
 	program->running = code == 0;
 	if (!program->running) {
+		loops_detach(program);
 		captures_close(program->captures);
 		program->captures = NULL;
 	}
@@ -83,6 +87,7 @@ program_halt(struct program *program)
 	}
 	program->running = false;
 	program_sample(program);
+	loops_detach(program);
 }
 
 bool
@@ -119,6 +124,7 @@ program_sample(struct program *program)
 
 	for (uint32_t p = 0; p < program->port_count; p++)
 		port_sample(&program->ports[p], program->port_counters[p]);
+	loops_sample(program);
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		counter_set(&engine->user_ns, ns_of_timeval(&usage.ru_utime));
 		counter_set(&engine->system_ns, ns_of_timeval(&usage.ru_stime));

@@ -17,6 +17,8 @@ struct ring_shape
 tx_ring_shape(const struct frame_source *source, const struct task_config *config,
 	      const struct port *port)
 {
+	if (config->kind == TASK_LOOP) /* one lap, as it lies in the device's ring */
+		return (struct ring_shape){(uint32_t)frame_source_period(source), false};
 	return frame_ring_shape(source, config->parts, config->burst, port_frames_held_max(port));
 }
 

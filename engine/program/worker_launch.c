@@ -15,7 +15,7 @@ needs_of(const struct worker *worker)
 
 	for (uint32_t i = 0; i < worker->tx_count; i++)
 		needs |= worker->tx[i].schedule != TX_UNPACED ? LOOP_TX_PACED : LOOP_TX_UNPACED;
-	return needs;
+	return needs | (worker->loop_count > 0 ? LOOP_RINGS : 0);
 }
 
 int

@@ -15,6 +15,7 @@
 
 #include "base/units.h"
 #include "worker/forward_task.h"
+#include "worker/loop_task.h"
 #include "worker/rx_task.h"
 #include "worker/tx_sleep.h"
 #include "worker/tx_task.h"
@@ -33,7 +34,9 @@ note_gap(struct worker *worker, uint64_t gap)
 	counter_set(&counters->stall_max_cycles, gap);
 }
 
-/* Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles]. */
+/*
+ * Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles].
+ */
 static uint64_t
 away_until(const struct worker *worker, uint64_t now)
 {
@@ -91,6 +94,25 @@ poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 	return worker->tx_count > FEW_TASKS ? rte_rdtsc() : now;
 }
 
+static inline uint64_t
+poll_loops(struct worker *worker, uint64_t now)
+{
+	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
+
+	if (now < start)
+		return now;
+	for (uint32_t i = 0; i < worker->loop_count; i++) {
+		struct tx_counters *counters = worker->loop[i].tx.counters;
+
+		if (unlikely(counters->state == TASK_DONE))
+			continue;
+		if (unlikely(counters->state == TASK_WAITING))
+			counter_set(&counters->state, TASK_ACTIVE);
+		now = loop_task_poll(&worker->loop[i], worker->traffic, now);
+	}
+	return now;
+}
+
 /* Told to quit: close the books of tasks that are not done. */
 static void
 finish_tx(struct worker *worker, uint64_t now, const uint32_t needs)
@@ -107,6 +129,13 @@ finish_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 		}
 		counter_set(&task->counters->state, TASK_DONE);
 	}
+	for (uint32_t i = 0; i < worker->loop_count; i++) {
+		struct loop_task *loop = &worker->loop[i];
+
+		if (now >= start && loop->tx.counters->state != TASK_DONE)
+			loop_task_end(loop, worker->traffic, now);
+		counter_set(&loop->tx.counters->state, TASK_DONE);
+	}
 }
 
 /* Let the CPU go until a task needs it. Returns the clock, which counts as the one before the next look. */
@@ -117,11 +146,14 @@ worker_sleep(struct worker *worker, uint64_t now)
 	uint64_t until = now + SLEEPS_MAX * worker->sleep_cycles, after;
 	struct timespec pause = {0, 0};
 
-	if (now < start || worker->tx_count == 0)
+	if (now < start || worker->tx_count + worker->loop_count == 0)
 		until = RTE_MIN(now + worker->sleep_cycles, start > now ? start : UINT64_MAX);
 	for (uint32_t i = 0; i < worker->tx_count && now >= start; i++)
 		until = RTE_MIN(until, tx_task_sleeps_until(&worker->tx[i], worker->traffic, now,
 							    worker->sleep_cycles));
+	for (uint32_t i = 0; i < worker->loop_count && now >= start; i++)
+		until = RTE_MIN(until, loop_task_sleeps_until(&worker->loop[i], worker->traffic,
+							      now, worker->sleep_cycles));
 	if (until <= now)
 		return now;
 	pause.tv_nsec = (long)((double)(until - now) * worker->ns_per_cycle);
@@ -156,6 +188,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		now = received;
 		if (needs & (LOOP_TX_PACED | LOOP_TX_UNPACED))
 			now = poll_tx(worker, now, needs);
+		if (needs & LOOP_RINGS)
+			now = poll_loops(worker, now);
 		if (now == before) /* nobody had anything to do, so nobody looked at the clock */
 			now = rte_rdtsc();
 		counter_set(&worker->counters->now_tsc, now);
@@ -186,6 +220,8 @@ DEFINE_LOOP(loop_tx_unpaced, LOOP_TX_UNPACED)
 DEFINE_LOOP(loop_rx_tx_paced, LOOP_RX | LOOP_TX_PACED)
 DEFINE_LOOP(loop_rx_tx_unpaced, LOOP_RX | LOOP_TX_UNPACED)
 DEFINE_LOOP(loop_any, LOOP_RX | LOOP_TX_PACED | LOOP_TX_UNPACED)
+DEFINE_LOOP(loop_rings, LOOP_RINGS)
+DEFINE_LOOP(loop_all, LOOP_RX | LOOP_TX_PACED | LOOP_TX_UNPACED | LOOP_RINGS)
 
 const worker_loop_fn worker_loops[LOOP_NEEDS] = {
 	[0] = loop_idle,
@@ -196,4 +232,6 @@ const worker_loop_fn worker_loops[LOOP_NEEDS] = {
 	[LOOP_RX | LOOP_TX_UNPACED] = loop_rx_tx_unpaced,
 	[LOOP_TX_PACED | LOOP_TX_UNPACED] = loop_any,
 	[LOOP_RX | LOOP_TX_PACED | LOOP_TX_UNPACED] = loop_any,
+	[LOOP_RINGS] = loop_rings,
+	[LOOP_RINGS + 1 ... LOOP_NEEDS - 1] = loop_all,
 };

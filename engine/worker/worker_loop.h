@@ -9,7 +9,8 @@
 #define LOOP_RX (1u << 0)
 #define LOOP_TX_PACED (1u << 1)
 #define LOOP_TX_UNPACED (1u << 2)
-#define LOOP_NEEDS (1u << 3) /* combinations */
+#define LOOP_RINGS (1u << 3) /* loop tasks */
+#define LOOP_NEEDS (1u << 4) /* combinations */
 
 typedef int (*worker_loop_fn)(void *worker);
 

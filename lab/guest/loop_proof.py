@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the descriptor loop has to show of a driver: a million frames, a run after it, CPU."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lab.guest.looping import (
+    LCORE,
+    Ended,
+    laps_that_differ,
+    measured,
+    numbered,
+    port,
+    send,
+    trace,
+    traced,
+)
+from wirerate.engine.process import Engine
+
+if TYPE_CHECKING:
+    from lab.guest.guest import Guest
+
+FRAMES = 1_000_000
+LAP = 200
+SIZES = (60, 60, 64, 98)
+"""Octets without FCS, in turn."""
+MEASURED = 20_000
+MEASURED_FPS = 5_000.0
+RATIO = 20
+"""So many times less CPU per frame than the normal engine takes, at least."""
+LOOP = {"kind": "loop", "port": "p0", "queue": 0, "stream": "s0"}
+TX = {"kind": "tx", "burst": 32, "part": 0, "parts": 1}
+
+
+def prove(guest: Guest, driver: str, fps: float | None) -> None:
+    """The machine's first NIC loops at a rate, or as fast as the device takes it, to the second."""
+    pair = guest.vfio()
+    lap = trace(Path("/run/lap.pcap"), LAP, SIZES)
+    eal = ["--lcores", "0@0,1@1", "--no-telemetry", *(word for at in pair for word in ("-a", at))]
+    ports = [port("p0", pair[0], loop=LAP), port("p1", pair[1])]
+    with Engine(eal) as engine:
+        opened = engine.call("ports.open", {"ports": ports})["ports"][0]["tx_loop"]
+        print(f"     {driver}: {opened}")
+        guest.checks.equal("the ring's driver", opened["driver"], driver)
+        _loop(guest, engine, lap, fps)
+        _send_ordinarily(guest, engine)
+        if guest.machine.icount:
+            _compare(guest, engine)
+    _kill(eal, ports)
+    with Engine(eal) as engine:
+        engine.call("ports.open", {"ports": ports})
+        print("     after kill -9 of a looping engine:")
+        again = send(engine, measured(fps=MEASURED_FPS, frames=MEASURED), TX)
+        sent = again.word("tx", "frames", "p0")
+        guest.checks.between("sent", sent, MEASURED // 2, MEASURED)
+        guest.checks.equal("received", again.counters.of_kind("flow")[0]["frames"], sent)
+
+
+def _loop(guest: Guest, engine: Engine, lap: list[bytes], fps: float | None) -> None:
+    """All that was sent was received, byte by byte, in order."""
+    checks, capture = guest.checks, Path("/run/looped.pcap")
+    stream = traced(Path("/run/lap.pcap"), fps=fps, frames=FRAMES)
+    ended = send(engine, stream, {"kind": "loop"}, capture=capture, frames=FRAMES + 1000)
+    print(f"     {FRAMES:,} frames in {ended.seconds:.1f} s; {ended.unloaded}")
+    checks.equal("fetched", ended.word("tx", "frames", "p0"), FRAMES)
+    checks.equal("unsent", ended.word("tx", "frames_unsent", "p0"), 0)
+    checks.equal("sent, says the device", ended.word("port", "opackets", "p0"), FRAMES)
+    checks.equal("received", ended.word("rx", "frames", "p1"), FRAMES)
+    checks.equal("laps that differ", laps_that_differ(capture, lap, FRAMES // LAP), 0)
+    checks.equal("descriptors changed", ended.unloaded["loops"][0]["changed"], 0)
+    capture.unlink()
+
+
+def _send_ordinarily(guest: Guest, engine: Engine) -> None:
+    """The same port passes a measured run of the normal engine."""
+    again = send(engine, measured(fps=MEASURED_FPS, frames=MEASURED), TX)
+    flow = again.counters.of_kind("flow")[0]
+    guest.checks.equal("then sent", again.word("tx", "frames", "p0"), MEASURED)
+    guest.checks.equal("then received", flow["frames"], MEASURED)
+    guest.checks.equal("then out of order", flow["reordered"] + flow["duplicates"], 0)
+
+
+def _kill(eal: list[str], ports: list[dict[str, Any]]) -> None:
+    """End an engine while its device loops, without a chance to stop it."""
+    program = {
+        "workers": [{"lcore": LCORE, "sleep_ns": 0, "tasks": [LOOP]}],
+        "streams": [numbered(LAP)],
+    }
+    with Engine(eal) as engine:
+        engine.call("ports.open", {"ports": ports})
+        engine.call("program.load", program)
+        engine.call("traffic.start")
+        time.sleep(0.5)
+        os.kill(engine.pid, signal.SIGKILL)
+
+
+def _compare(guest: Guest, engine: Engine) -> None:
+    """CPU per frame of 64 octets, not paced, by instructions: a cycle is one with icount.
+
+    Not where the device takes its time: looks that find nothing are counted for the loop only.
+    """
+    normal = send(engine, numbered(LAP, frames=FRAMES // 10), TX)
+    looped = send(engine, numbered(LAP, frames=FRAMES), {"kind": "loop"})
+    costs = _cost("normal engine", normal), _cost("descriptor loop", looped)
+    guest.checks.that(
+        costs[0] >= RATIO * costs[1],
+        f"the loop takes {RATIO} times less CPU per frame",
+        f"{costs[0] / costs[1]:.0f} times",
+    )
+
+
+def _cost(name: str, ended: Ended) -> float:
+    """Instructions per frame."""
+    frames, busy = ended.word("tx", "frames", "p0"), ended.word("tx", "busy_cycles", "p0")
+    looks = ended.counters.of_kind("tx")[0].histogram("burst_cycles").total
+    print(
+        f"     {name}: {frames:,} frames, {busy:,} instructions in {looks:,} looks: "
+        f"{busy / frames:.3f} per frame, {busy / looks:.0f} per look"
+    )
+    return busy / frames

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The descriptor loop on virtio: a million frames, a measured run after it, kill -9."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.guest.loop_proof import prove
+from lab.machine import Machine, Nic
+
+if TYPE_CHECKING:
+    from lab.guest.guest import Guest
+
+MACHINE = Machine(
+    nics=(Nic("virtio"), Nic("virtio", options="rx_queue_size=1024")),
+    cpus=2,
+    hugepages_mib=512,
+    timeout_s=400,
+)
+
+
+def run(guest: Guest) -> None:
+    """As fast as the device takes them: 256 at a time, which the receiver always has room for."""
+    prove(guest, "virtio", None)
