@@ -249,8 +249,10 @@ port_restart(struct port *port, bool anew, struct error *err)
 	if (code == 0)
 		code = rte_eth_dev_start(port->port_id);
 	port->started = port->started || code == 0;
-	if (code == 0)
-		return 0;
+	if (code == 0) /* drivers forget the table */
+		code = port_rss_start(port, &info, port->config.name, err);
+	if (code == 0 || err->code != 0)
+		return code;
 	return error_set(err, code, NULL,
 			 "port %s could not be started again: %s; its reason is in the engine's "
 			 "log, and the port is of no use until the engine is started anew",

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "program/ramp_build.h"
 #include "program/walk_build.h"
-#include "worker/tx_rate.h"
+#include "schedule/tx_rate.h"
 
 /* Rings beyond this many frames leave a second-level cache of 1 MiB (two lines of mbuf per frame). */
 #define PREFETCH_FRAMES 8192u

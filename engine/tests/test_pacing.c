@@ -3,12 +3,12 @@
  * The schedule of a tx task, against exact rational arithmetic: rates are whole numbers of eighths
  * of a frame per second, so that every due time is a fraction of 128-bit integers.
  *
- * Run by `meson test`, no DPDK. Source: worker/pacing.h.
+ * Run by `meson test`, no DPDK. Source: schedule/pacing.h.
  */
 #include <math.h>
 
 #include "tests/test_support.h"
-#include "worker/pacing.h"
+#include "schedule/pacing.h"
 
 #define PARTS_MAX 16
 #define DAY_SECONDS UINT64_C(86400)

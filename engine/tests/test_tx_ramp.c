@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "program/program_rate.h"
 #include "program/ramp_build.h"
-#include "worker/tx_rate.h"
+#include "schedule/tx_rate.h"
 
 #define HZ UINT64_C(2500000000)
 

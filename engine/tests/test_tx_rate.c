@@ -2,12 +2,12 @@
 /*
  * A rate that changes while frames move, whole bursts, and who sleeps meanwhile.
  *
- * Run by `meson test`; DPDK's inline functions only. Source: worker/tx_rate.h, program/program_rate.h, docs/design/0007.
+ * Run by `meson test`; DPDK's inline functions only. Source: schedule/tx_rate.h, program/program_rate.h, docs/design/0007.
  */
 #include "tests/tx_task_fixture.h"
 
 #include "program/program_rate.h"
-#include "worker/tx_sleep.h"
+#include "schedule/tx_sleep.h"
 
 enum { PARTS = 4 };
 

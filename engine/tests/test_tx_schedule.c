@@ -2,11 +2,11 @@
 /*
  * When frames are due: bursts with gaps, the times of a trace, delays, durations, and for how long a worker may sleep.
  *
- * Run by `meson test`; DPDK's inline functions only. Source: worker/tx_schedule.h, worker/tx_sleep.h, docs/design/0002.
+ * Run by `meson test`; DPDK's inline functions only. Source: schedule/tx_schedule.h, schedule/tx_sleep.h, docs/design/0002.
  */
 #include "tests/tx_task_fixture.h"
 
-#include "worker/tx_sleep.h"
+#include "schedule/tx_sleep.h"
 
 /* Bursts of 10 frames, INTERVAL apart, and 7 intervals of pause beyond the interval between two frames. */
 enum { BURST_FRAMES = 10, BURST_CYCLES = (BURST_FRAMES + 7) * INTERVAL };

@@ -11,8 +11,8 @@
 #include <rte_pause.h>
 
 #include "base/loop_ring.h"
-#include "worker/tx_schedule.h"
-#include "worker/tx_sleep.h"
+#include "schedule/tx_schedule.h"
+#include "schedule/tx_sleep.h"
 
 struct loop_task {
 	/* Schedule and counters: `done` was handed over or given up, its ring is a lap, `burst` all that fits. */

@@ -13,8 +13,8 @@
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
-#include "worker/tx_rate.h"
-#include "worker/tx_schedule.h"
+#include "schedule/tx_rate.h"
+#include "schedule/tx_schedule.h"
 #include "worker/worker.h"
 
 /* Not paced: a burst that the device has refused for a whole window is given up, the next one gets its turn. */

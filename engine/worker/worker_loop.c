@@ -17,7 +17,7 @@
 #include "worker/forward_task.h"
 #include "worker/loop_task.h"
 #include "worker/rx_task.h"
-#include "worker/tx_sleep.h"
+#include "schedule/tx_sleep.h"
 #include "worker/tx_task.h"
 
 #define FEW_TASKS 8u

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For how long a tx task lets its worker sleep. */
-#ifndef WR_WORKER_TX_SLEEP_H
-#define WR_WORKER_TX_SLEEP_H
+#ifndef WR_SCHEDULE_TX_SLEEP_H
+#define WR_SCHEDULE_TX_SLEEP_H
 
-#include "worker/tx_schedule.h"
+#include "schedule/tx_schedule.h"
 
 /*
  * Clock until which the worker may sleep, as far as this task is concerned; at least `quantum` away, or `now`. A task

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HOT. A tx task against its schedule: what is due, what is too late, when it is over. */
-#ifndef WR_WORKER_TX_SCHEDULE_H
-#define WR_WORKER_TX_SCHEDULE_H
+#ifndef WR_SCHEDULE_TX_SCHEDULE_H
+#define WR_SCHEDULE_TX_SCHEDULE_H
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#include "worker/tx_due.h"
-#include "worker/worker.h"
+#include "schedule/tx_due.h"
+#include "schedule/tx_state.h"
 
 /* The task's own start and end of transmission, as clock readings. */
 struct tx_span {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HOT. When a frame of a paced tx task is due, and how many are by now: by a rate, by bursts, by times of a trace. */
-#ifndef WR_WORKER_TX_DUE_H
-#define WR_WORKER_TX_DUE_H
+#ifndef WR_SCHEDULE_TX_DUE_H
+#define WR_SCHEDULE_TX_DUE_H
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#include "worker/worker.h"
+#include "schedule/tx_state.h"
 
 /* Cycles after the task's start at which its frame k is due; 0 when it is not paced. */
 static inline uint64_t

@@ -7,10 +7,10 @@
  * the one loaded (program/program_rate.h). A task that looks late, or has missed a change, still computes the same
  * schedule as all others: what is due does not depend on who looked when.
  */
-#ifndef WR_WORKER_TX_RATE_H
-#define WR_WORKER_TX_RATE_H
+#ifndef WR_SCHEDULE_TX_RATE_H
+#define WR_SCHEDULE_TX_RATE_H
 
-#include "worker/tx_schedule.h"
+#include "schedule/tx_schedule.h"
 
 static __rte_always_inline bool
 tx_rate_changed(const struct tx_task *task, const struct traffic *traffic)

@@ -10,8 +10,8 @@
  * a stream interleave evenly. When the rate changes, the phase changes so that as many frames are due at that moment by
  * the new rate as by the old one, to 2^-64 of a frame. HOT: everything here is inlined into the tx loops. No DPDK: unit-tested alone.
  */
-#ifndef WR_WORKER_PACING_H
-#define WR_WORKER_PACING_H
+#ifndef WR_SCHEDULE_PACING_H
+#define WR_SCHEDULE_PACING_H
 
 #include <stdbool.h>
 #include <stdint.h>
