@@ -27,7 +27,14 @@ def run_result(
     floor_ns = session.settings.floor_ns
     flows = flow_results(final, session.flows, floor_ns)
     ports = port_results(final, session.ports, session.flows)
-    ending = Ending(trial.sent, trial.interrupted, trial.death, trial.duration_ns, trial.arriving_s)
+    ending = Ending(
+        trial.sent,
+        trial.interrupted,
+        trial.death,
+        trial.duration_ns,
+        trial.arriving_s,
+        trial.unloaded.get("loops", ()),
+    )
     peer = None if watch is None else watch.result(own_counts(ports))
     notes = (*session.notes, *(() if peer is None else peer.notes))
     verdict = judge(final, flows, ports, ending, notes)

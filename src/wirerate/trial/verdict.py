@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirerate.trial.result import LATENESS_PROMISED_S, LATENESS_S
 from wirerate.trial.verdict_clock import clock_reasons
@@ -24,7 +24,7 @@ from wirerate.trial.verdict_received import (
 from wirerate.units import format_count, format_engineering
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wirerate.trial.result import FlowResult, PortResult
     from wirerate.trial.snapshot import Device, Snapshot
@@ -62,7 +62,8 @@ class Ending:
 
     ``sent`` is the look at the end of sending, for the links; ``duration_ns`` the time that the
     whole run was given, None = no limit. ``arriving_s``: frames of measured flows still arrived so
-    long after the end of sending, when the time to settle was over; None: none did.
+    long after the end of sending, when the time to settle was over; None: none did. ``loops``: what
+    became of the rings that looped (`program.unload`, docs/design/0006-descriptor-loop.md).
     """
 
     sent: Snapshot | None = None
@@ -70,6 +71,7 @@ class Ending:
     death: str | None = None
     duration_ns: int | None = None
     arriving_s: float | None = None
+    loops: Sequence[Mapping[str, Any]] = ()
 
 
 def judge(
@@ -89,6 +91,13 @@ def judge(
             f"frames were still arriving {ending.arriving_s:.3g} s after the end of sending: not "
             "all are counted; raise --settle"
         )
+    titles = {port.plan.name: port.plan.title for port in ports}
+    reasons += [
+        f"{titles[loop['port']]}: {loop['changed']:,} of {loop['descriptors']:,} descriptors were "
+        "not as they had been written when the ring ended: what was sent may not be what was asked"
+        for loop in ending.loops
+        if loop["changed"]
+    ]
     for flow in flows:
         found = [*_tx_reasons(flow, snapshot.tsc_hz), *_limit_reasons(flow, ending)]
         found += flow_reasons(flow) if alive else ()
