@@ -152,6 +152,7 @@ tx_task_build(struct tx_task *task, const struct tx_parts *parts, struct error *
 		code = walk_create(&walk, parts->source.stream, config, ring.length, parts->socket,
 				   err);
 	task->walk = walk;
+	task->written = walk != NULL || task->stamped;
 	return code == 0 ? set_schedule(task, parts, err) : code;
 }
 

@@ -45,7 +45,10 @@ tx_task_advance(struct tx_task *task, uint64_t frames)
 static inline void
 tx_task_give_up(struct tx_task *task, uint64_t frames)
 {
-	tx_task_advance(task, frames);
+	if (task->written)
+		task->done += frames;
+	else
+		tx_task_advance(task, frames);
 	counter_add(&task->counters->frames_unsent, frames);
 }
 

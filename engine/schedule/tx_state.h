@@ -56,7 +56,8 @@ enum tx_schedule {
  * one run of pointers. octets_before[i] sums the frame sizes (with FCS) of frames[0…i).
  * The mbufs belong to the stream for good: a driver's free gives them back to a pool that takes no notice
  * (program/frame_pool.h), so that nothing is allocated, reset or counted per frame.
- * With a walk or stamps the ring is longer than what the device holds, since frames are written before each burst.
+ * With a walk or stamps the ring is longer than what the device holds, since frames are written before each burst. What
+ * the device holds are the frames handed over last; so frames that are given up leave the position where it is.
  */
 struct tx_task {
 	alignas(COUNTERS_ALIGN) struct rte_mbuf *const *frames;
@@ -65,6 +66,7 @@ struct tx_task {
 	struct tx_ramp ramp;     /* of flows that the walk writes */
 	struct tx_stamp stamp;
 	bool stamped;
+	bool written; /* before each burst: with a walk, or stamped */
 	uint32_t ring_length;
 	uint32_t position; /* of the next frame in the ring */
 	uint16_t port_id;

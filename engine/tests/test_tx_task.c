@@ -95,6 +95,27 @@ paced_gives_up_after_a_long_pause(void **state)
 	assert_int_equal(f->task.done, 60 * FPS);
 }
 
+/* A device holds the frames handed over last: those that are written must not be skipped onto one of them. */
+static void
+frames_given_up_leave_the_place_of_those_that_are_written(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t cycles;
+
+	f->task.written = true;
+	make_paced(f, 0, 1);
+	cycles = run(f, 0, 7 * INTERVAL, INTERVAL);
+	f->room = 0;
+	cycles = run(f, cycles, 3 * WINDOW_CYCLES, INTERVAL);
+	assert_int_equal(f->task.position, f->frames_taken);
+	assert_true(f->counters.frames_unsent > WINDOW_FRAMES);
+	f->room = UINT16_MAX;
+	look(f, cycles);
+	look(f, HZ * 60);
+	assert_int_equal(f->task.position, f->frames_taken % RING);
+	assert_int_equal(f->task.done, f->frames_taken + f->counters.frames_unsent);
+}
+
 static void
 paced_refused_frames_are_unsent_after_the_window(void **state)
 {
@@ -380,6 +401,7 @@ main(void)
 		TEST(paced_limit_is_exact),
 		TEST(paced_catches_up_after_a_pause),
 		TEST(paced_gives_up_after_a_long_pause),
+		TEST(frames_given_up_leave_the_place_of_those_that_are_written),
 		TEST(paced_refused_frames_are_unsent_after_the_window),
 		TEST(paced_device_that_stays_full_ends_in_time),
 		TEST(paced_stop_is_respected),
