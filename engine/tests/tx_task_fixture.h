@@ -43,12 +43,18 @@ struct fixture {
 };
 
 /* Frame n of the task is frame n mod RING of the ring, sent or not; of frames that are written, the n-th that is sent. */
+static inline uint64_t
+place_of(const struct fixture *f)
+{
+	return f->task.written ? f->frames_taken : f->task.done;
+}
+
 static uint16_t
 device_tx(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	struct fixture *f = queue;
 	uint16_t taken = RTE_MIN(count, f->room);
-	uint64_t place = f->task.written ? f->frames_taken : f->task.done;
+	uint64_t place = place_of(f);
 
 	assert_in_range(count, 1, f->task.burst);
 	for (uint16_t i = 0; i < count; i++)
@@ -140,7 +146,7 @@ check_counters(const struct fixture *f)
 	assert_int_equal(f->counters.bursts, f->useful);
 	assert_int_equal(f->counters.bursts_short, f->shorts);
 	assert_int_equal(f->task.done, f->counters.frames + f->counters.frames_unsent);
-	assert_int_equal(f->task.position, f->task.done % f->task.ring_length);
+	assert_int_equal(f->task.position, place_of(f) % f->task.ring_length);
 	assert_true(f->task.done <= f->task.limit);
 }
 
