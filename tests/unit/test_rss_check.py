@@ -189,8 +189,3 @@ def test_what_the_engine_is_asked():
 def test_bad_words(words, why):
     with pytest.raises(PlanError, match=why):
         settings(*words)
-
-
-def test_check_must_be_said():
-    with pytest.raises(PlanError, match="--check"):
-        parse(["rss", "ring:a", "ring:b", "-q", "4"])

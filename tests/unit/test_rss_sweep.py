@@ -22,9 +22,14 @@ from wirerate.methods.rss_load import (
     forwarder_program,
     generator_program,
 )
+from wirerate.methods.rss_placement import (
+    generator_placement,
+    placed_flows,
+    placement_document,
+)
 from wirerate.methods.rss_resume import append, begin, read_done
-from wirerate.methods.rss_settings import placed_flows, placement_document
-from wirerate.methods.rss_sweep import cells_of, places
+from wirerate.methods.rss_settings import places
+from wirerate.methods.rss_sweep import cells_of
 from wirerate.report.rss_csv import csv_text
 from wirerate.report.rss_sweep_text import progress, tables
 
@@ -53,7 +58,6 @@ def test_defaults_are_the_references():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("null:a null:b", "takes no locations"),
         ("-q 1,1", "given twice"),
         ("-q 0", "-q"),
         ("--sizes 63", "--sizes"),
@@ -94,15 +98,20 @@ def test_places(queues, cpus, generator, forwarder, shared):
     assert (where.generator, where.forwarder, where.shared) == (generator, forwarder, shared)
 
 
+def shares_of(asked, queues):
+    """The flows of each of the generator's queues."""
+    placement = generator_placement(asked, queues)
+    return flows_of_queues(placed_flows(asked, placement), placement.sender_rss, queues)
+
+
 @pytest.mark.parametrize("spread", ["even", "skewed:0.5", "random"])
 def test_each_flow_is_on_the_queue_of_its_hash(spread):
     asked = settings("--spread", spread, "--flows", "256")
-    found = placed_flows(asked, 4)
-    shares = flows_of_queues(found.flows, found.rss, 4)
+    shares, rss = shares_of(asked, 4), generator_placement(asked, 4).rss
     assert sum(map(len, shares)) == 256
-    assert found.rss is not None
+    assert rss is not None
     for queue, flows in enumerate(shares):
-        assert all(found.rss.queue_of(found.rss.hash_of(flow)) == queue for flow in flows)
+        assert all(rss.queue_of(rss.hash_of(flow)) == queue for flow in flows)
     if spread == "even":
         assert [len(flows) for flows in shares] == [64] * 4
     if spread == "skewed:0.5":
@@ -111,8 +120,7 @@ def test_each_flow_is_on_the_queue_of_its_hash(spread):
 
 def test_the_load_is_the_line_shared_out_by_flows():
     asked = settings("--spread", "skewed:0.5", "--flows", "64")
-    found = placed_flows(asked, 2)
-    shares = flows_of_queues(found.flows, found.rss, 2)
+    shares = shares_of(asked, 2)
     program = generator_program(Generator(3, 2), shares, asked.kind, 64, 10**10)
     rates = [stream["fps"] for stream in program["streams"]]
     assert sum(rates) == pytest.approx(10**10 / 8 / 84)
@@ -133,8 +141,8 @@ def test_the_load_is_the_line_shared_out_by_flows():
 
 def test_a_queue_without_flows_sends_nothing():
     asked = settings("--flows", "8", "-q", "2")
-    found = placed_flows(asked, 2)
-    program = generator_program(Generator(0, 2), [list(found.flows), []], asked.kind, 64, 10**10)
+    flows = placed_flows(asked, generator_placement(asked, 2))
+    program = generator_program(Generator(0, 2), [flows, []], asked.kind, 64, 10**10)
     assert [stream["name"] for stream in program["streams"]] == ["s0"]
 
 
@@ -148,7 +156,9 @@ def test_queues_are_dealt_to_the_forwarders_lcores():
 
 
 def test_the_placement():
-    placed = placement_document(settings("--spread", "even", "--flows", "100", "-q", "1,4"))
+    asked = settings("--spread", "even", "--flows", "100", "-q", "1,4")
+    placements = [generator_placement(asked, queues) for queues in asked.queues]
+    placed = placement_document(asked, placements, [])
     assert [entry["flows"] for entry in placed["per_queue_flows"]] == [[100], [25] * 4]
     assert placed["per_queue_flows"][1]["max_over_mean"] == 1
 

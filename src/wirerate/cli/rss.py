@@ -31,8 +31,8 @@ TITLES = {SENDER: "the sender", RECEIVER: "the receiver"}
 
 DESCRIPTION = """\
 Measure how a forwarder scales with queues, work per frame and frame size: a trial for each of them
-together, with a generator and a forwarder joined on this machine; tables as in the reference, the
-limit of each cell, a fit, charts.
+together, with a generator and a forwarder joined on this machine, or on the ports that are given;
+tables as in the reference, the limit of each cell, a fit, charts.
 
 --check: check that a device spreads flows over its Rx queues as its key, fields and table (RETA)
 say: a frame of each flow is sent from one port, and the queue where it arrives at the other is
@@ -56,6 +56,10 @@ examples:
   wirerate rss -q 1,2 --sizes 64 --repeats 1 --report page.html
   wirerate rss -q 1,2 --work 100,200 --work-unit ns --resume cells.jsonl
       after Ctrl-C, the same command goes on where it was stopped
+  sudo wirerate rss 03:00.0 03:00.1 --dut-here 04:00.0 04:00.1
+      between real ports: those of the generator, and where the forwarder receives and sends
+  sudo wirerate rss 03:00.0 03:00.1 -q 4 --work 100
+      a forwarder elsewhere, which was set to 4 queues and that work
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4
       two ports of a NIC with a cable between: what it has
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4 --key symmetric --spread even --flows 10000
@@ -73,7 +77,7 @@ def add_parser(
     parser = subparsers.add_parser(
         "rss",
         help="how forwarding scales with queues, work and frame size; how flows are spread",
-        usage="wirerate rss [EAL OPTIONS --] [OPTIONS] [--check SENDER RECEIVER]",
+        usage="wirerate rss [EAL OPTIONS --] [OPTIONS] [[--check] TX [RX]]",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

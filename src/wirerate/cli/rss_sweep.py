@@ -14,10 +14,11 @@ from wirerate.cli.report import write_report
 from wirerate.errors import ExitCode, HostSetupError
 from wirerate.host.environment import environment
 from wirerate.methods.rss_figures import CellFigures, fits, with_speed_ups
+from wirerate.methods.rss_placement import placement_document
 from wirerate.methods.rss_resume import append, begin, read_done
-from wirerate.methods.rss_settings import placement_document
-from wirerate.methods.rss_sweep import Sweep, cells_of, places
+from wirerate.methods.rss_sweep import Sweep, cells_of
 from wirerate.report.rss_csv import csv_text
+from wirerate.report.rss_setup_text import setup_text, time_text
 from wirerate.report.rss_sweep_text import progress, tables
 from wirerate.trial.verdict import Verdict
 
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wirerate.methods.rss_figures import Cell
+    from wirerate.methods.rss_placement import Placement
     from wirerate.methods.rss_settings import SweepSettings
 
 SCHEMA = "wirerate-rss/1"
-_OVERHEAD_S = 0.4
-"""Of a trial beside its time, to begin with: loading, the lead, unloading."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,17 @@ def run_sweep(settings: SweepSettings, outputs: Outputs) -> int:
     done = _begun(settings, outputs)
     left = [cell for cell in cells if cell not in done]
     warn_of_shared(settings.lcores)
-    if not outputs.json:
-        print(_setup(settings, cells, done), flush=True)
     stopper = _Stopper()
     with stopping(stopper), Sweep(settings, lambda: stopper.stopped) as sweep:
+        sweep.prepare()
+        placements = [sweep.placements[queues] for queues in settings.queues]
+        if not outputs.json:
+            print(setup_text(settings, placements, len(cells), len(done)), flush=True)
         _measure(sweep, outputs, left, done)
         about = sweep.about
-    document = _document(settings, cells, done, environment(about.get("dpdk", ""), started))
+    facts = environment(about.get("dpdk", ""), started)
+    figures = with_speed_ups([done[cell] for cell in cells if cell in done])
+    document = _document(settings, placements, _verdict(cells, figures), figures, facts)
     _write(document, outputs)
     if stopper.stopped:
         return ExitCode.INTERRUPTED
@@ -84,35 +88,6 @@ def _begun(settings: SweepSettings, outputs: Outputs) -> dict[Cell, CellFigures]
     done = read_done(outputs.resume, settings.document())
     begin(outputs.resume, settings.document(), done)
     return done
-
-
-def _setup(settings: SweepSettings, cells: list[Cell], done: dict[Cell, CellFigures]) -> str:
-    lines = []
-    for queues in settings.queues:
-        where = places(queues, settings.lcores)
-        lcores = ",".join(map(str, where.forwarder))
-        shared = "; they share CPUs, so this says nothing about scaling" if where.shared else ""
-        lines.append(
-            f"{queues} queue{'s' if queues > 1 else ''}: forwarder on lcore {lcores}, generator "
-            f"on lcore {where.generator}{shared}"
-        )
-    lines.append(
-        f"Link: {settings.link.value}; the generator sends each flow on the queue that its hash "
-        "selects, for the link has no RSS"
-    )
-    trials = (len(cells) - len(done)) * settings.repeats
-    seconds = trials * (settings.trial_s + _OVERHEAD_S)
-    kept = f", {len(done)} done before" if done else ""
-    lines.append(
-        f"{len(cells)} cells{kept}: {trials} trials of {settings.trial_s:g} s, some "
-        f"{_time(seconds)}"
-    )
-    return "\n".join(lines)
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _measure(
@@ -129,7 +104,7 @@ def _measure(
             append(outputs.resume, figures)
         if not outputs.json:
             each = (time.monotonic() - began) / number
-            text = _time(each * (len(left) - number))
+            text = time_text(each * (len(left) - number))
             place = len(done)
             total = len(left) + len(done) - number
             print(progress(figures.document(), place, total, text), flush=True)
@@ -137,12 +112,12 @@ def _measure(
 
 def _document(
     settings: SweepSettings,
-    cells: list[Cell],
-    done: dict[Cell, CellFigures],
+    placements: list[Placement],
+    verdict: Verdict,
+    figures: list[CellFigures],
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    figures = with_speed_ups([done[cell] for cell in cells if cell in done])
-    verdict = _verdict(cells, figures)
+    """The JSON document; nothing is fitted where the forwarder's CPU is not known."""
     return {
         "schema": SCHEMA,
         "verdict": {
@@ -152,9 +127,9 @@ def _document(
         },
         "environment": facts,
         "settings": settings.document(),
-        "rss": placement_document(settings),
+        "rss": placement_document(settings, placements, figures),
         "cells": [one.document() for one in figures],
-        "fits": [asdict(fit) for fit in fits(figures)],
+        "fits": [] if settings.foreign else [asdict(fit) for fit in fits(figures)],
     }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from wirerate.cli.rss_sweep import Outputs
 from wirerate.errors import PlanError
 from wirerate.methods.rss_settings import Link, SweepSettings, WorkUnit
 from wirerate.plan.forward_settings import WORK_MAX_CYCLES
+from wirerate.plan.location import parse_location
 from wirerate.plan.rss_flows import FlowKind
 from wirerate.plan.rss_hash import DEFAULT_KEY
 from wirerate.units import (
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from wirerate.plan.eal_args import EalRequest
+    from wirerate.plan.location import Location
+
 QUEUES = (1, 2, 4)
 WORKS = (100.0, 200.0, 300.0, 400.0)
 SIZES = (64, 128, 256, 512, 1024)
@@ -36,6 +41,8 @@ _LINE_BPS = 10**10
 _REPEATS_MAX = 1000
 _NS_PER_S = 1_000_000_000
 _CELLS_MAX = 10_000
+_SIDE_MAX = 2
+"""Ports of the generator, and of the forwarder."""
 
 
 def add_sweep(group: argparse._ArgumentGroup) -> None:
@@ -44,9 +51,9 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
     add(
         "--work",
         type=_works,
-        default=WORKS,
         metavar="LIST",
-        help="work per frame (default 100,200,300,400)",
+        help="work per frame (default 100,200,300,400); of a forwarder elsewhere, what was set "
+        "there",
     )
     add(
         "--work-unit",
@@ -88,8 +95,15 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
     add(
         "--link",
         choices=[link.value for link in Link],
-        default=Link.MEMIF.value,
         help="what joins generator and forwarder (default memif)",
+    )
+    add(
+        "--dut-here",
+        nargs="+",
+        default=[],
+        metavar="LOCATION",
+        help="forward on these ports of this machine: where it receives and where it sends, one "
+        "location where they are the same; without, the forwarder is elsewhere",
     )
 
 
@@ -157,12 +171,14 @@ def outputs_of(args: argparse.Namespace) -> Outputs:
 
 def sweep_settings_of(args: argparse.Namespace) -> SweepSettings:
     """Check what the parser read. Raises PlanError."""
-    if args.locations:
-        raise PlanError(
-            f"{args.locations[0]}: a sweep joins a generator and a forwarder on this machine and "
-            "takes no locations; --check takes two"
-        )
+    eal = eal_request(args)
+    locations, dut = _locations_of(args, eal)
+    foreign = bool(locations) and not dut
     queues = args.queues or QUEUES
+    works = WORKS if args.work is None else args.work
+    if foreign:
+        _check_labels(args)
+        works = args.work or ()
     flows = args.flows or FLOWS
     if flows > SWEEP_FLOWS_MAX:
         raise PlanError(f"--flows {flows:,}: a sweep sends {SWEEP_FLOWS_MAX:,} at most")
@@ -178,24 +194,65 @@ def sweep_settings_of(args: argparse.Namespace) -> SweepSettings:
     for option, value in asked.items():
         if value:
             raise PlanError(f"{option}: belongs to --check; a sweep has no device to set")
-    common = vars(run_settings(args, eal_request(args), 0)) | {"line_rate_bps": args.sweep_line_bps}
+    common = vars(run_settings(args, eal, 0)) | {"line_rate_bps": args.sweep_line_bps}
     settings = SweepSettings(
         **common,
         queues=queues,
-        works=args.work,
+        works=works,
         work_unit=WorkUnit(args.work_unit),
         sizes=args.sizes,
-        baseline=not args.no_baseline,
+        baseline=not works if foreign else not args.no_baseline,
         repeats=args.repeats,
         trial_s=args.trial_time,
-        link=Link(args.link),
+        link=Link(args.link or Link.MEMIF),
         key=args.key or DEFAULT_KEY,
         flows=flows,
         kind=FlowKind(6 if args.ipv6 else 4, args.layer4),
         spread=args.spread,
         seed=args.seed,
+        locations=locations,
+        dut_locations=dut,
+        key_given=args.key is not None,
     )
-    cells = len(queues) * (len(args.work) + 1) * len(args.sizes)
+    cells = len(queues) * (len(works) + 1) * len(args.sizes)
     if cells > _CELLS_MAX:
         raise PlanError(f"{cells:,} cells: a sweep has {_CELLS_MAX:,} at most; give fewer values")
     return settings
+
+
+def _locations_of(
+    args: argparse.Namespace, eal: EalRequest
+) -> tuple[tuple[Location, ...], tuple[Location, ...]]:
+    """The generator's and the forwarder's; none: the sweep joins both itself. Raises PlanError."""
+    locations = (*eal.locations, *map(parse_location, args.locations))
+    dut = tuple(map(parse_location, args.dut_here))
+    if not locations:
+        if dut:
+            raise PlanError("--dut-here: says where to forward; give TX and RX before it, too")
+        return (), ()
+    if len(locations) > _SIDE_MAX or len(dut) > _SIDE_MAX:
+        raise PlanError(
+            f"{len(locations)} locations and {len(dut)} of --dut-here: a sweep takes one or two "
+            "of each, where to send and where to receive; put --dut-here behind the others"
+        )
+    if dut and len(dut) != len(locations):
+        raise PlanError(
+            f"{len(locations)} of the generator, but {len(dut)} of --dut-here: each port is joined "
+            "to one of the other side; give as many"
+        )
+    if args.link is not None:
+        raise PlanError("--link: is what joins a sweep without locations; leave it out")
+    names = [at.value if at.needs_pci else at.text for at in (*locations, *dut)]
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise PlanError(f"location {name!r} is given {times} times; a device is one port")
+    return locations, dut
+
+
+def _check_labels(args: argparse.Namespace) -> None:
+    """Of a forwarder elsewhere, queues and work are what was set there. Raises PlanError."""
+    why = "without --dut-here the forwarder is elsewhere"
+    if args.queues is None or len(args.queues) != 1:
+        raise PlanError(f"-q: {why}: give one number, of the queues that it was set to")
+    if args.work is not None and len(args.work) != 1:
+        raise PlanError(f"--work: {why}: give one value, which it was set to, or leave it out")

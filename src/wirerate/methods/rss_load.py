@@ -31,12 +31,12 @@ _DST_MAC = "02:57:52:00:01:00"
 class Generator:
     """The generator's side: ``lcore`` does all; ports are places among its locations.
 
-    ``queues``: of both ports. ``tx_port`` and ``rx_port`` are the same where what is sent comes
-    back.
+    ``rx_queues``: of the port that receives; the other has as many as there are shares of flows.
+    ``tx_port`` and ``rx_port`` are the same where what is sent comes back.
     """
 
     lcore: int
-    queues: int
+    rx_queues: int
     tx_port: int = 0
     rx_port: int = 0
 
@@ -67,10 +67,7 @@ def generator_program(
     total = sum(map(len, shares))
     fps = load_fps(size, line_bps)
     streams = []
-    tasks = [
-        _task("rx", generator.rx_port, queue) | {"burst": 2 * _BURST}
-        for queue in range(generator.queues)
-    ]
+    tasks = [rx_task(generator.rx_port, queue) for queue in range(generator.rx_queues)]
     for queue, flows in enumerate(shares):
         if not flows:
             continue
@@ -81,6 +78,11 @@ def generator_program(
         tasks.append(_task("tx", generator.tx_port, queue) | sent)
     worker = {"lcore": generator.lcore, "sleep_ns": 0, "tasks": tasks}
     return {"workers": [worker], "streams": streams}
+
+
+def rx_task(port: int, queue: int) -> dict[str, Any]:
+    """A task of the generator that receives."""
+    return _task("rx", port, queue) | {"burst": 2 * _BURST}
 
 
 def _task(kind: str, port: int, queue: int) -> dict[str, Any]:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from wirerate.plan.rss_flows import flow_set
-from wirerate.plan.rss_hash import FIELDS, Rss, imbalance
+from wirerate.plan.location import LocationKind
 from wirerate.plan.run_settings import RunSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from wirerate.plan.location import Location
     from wirerate.plan.rss_flows import FlowKind, Spread
-    from wirerate.plan.rss_hash import RssFlow
 
-RETA_ENTRIES = 128
-"""Of the table that the generator goes by, as many devices have it."""
+PAIRED = frozenset({LocationKind.MEMIF, LocationKind.VHOST, LocationKind.VIRTIO_USER})
+"""Kinds whose queues are joined one to one with those of the peer."""
 _LOOP_CYCLES = 7.07
 """What an iteration of the reference's loop cost its author, from his own tables: 64 octets, one
 queue, 887 to 3,007 cycles for 100 to 400 iterations."""
@@ -52,19 +52,16 @@ class WorkUnit(Enum):
         return round(work * each[self])
 
 
-@dataclass(frozen=True)
-class FlowSet:
-    """The flows of a sweep; ``rss`` tells the queue of each, None = the forwarder's device does."""
-
-    flows: tuple[RssFlow, ...]
-    rss: Rss | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class SweepSettings(RunSettings):
     """The settings of a run, and what is swept; ``trial_s`` [s].
 
     ``lcores`` may be used; ``line_rate_bps`` None = as fast as the link takes frames.
+
+    ``locations``: where the generator sends and where it receives, once where they are the same;
+    none: generator and forwarder are joined by ``link``. ``dut_locations``: likewise where a
+    forwarder of ours receives and sends; none beside ``locations``: the forwarder is elsewhere,
+    and ``queues`` and ``works`` are what the user set there. ``key_given``: by the user.
     """
 
     queues: tuple[int, ...]
@@ -80,6 +77,14 @@ class SweepSettings(RunSettings):
     kind: FlowKind
     spread: Spread
     seed: int
+    locations: tuple[Location, ...] = ()
+    dut_locations: tuple[Location, ...] = ()
+    key_given: bool = False
+
+    @property
+    def foreign(self) -> bool:
+        """The forwarder is elsewhere: nothing is known of it but what comes back."""
+        return bool(self.locations) and not self.dut_locations
 
     @property
     def frames_octets(self) -> int:
@@ -97,7 +102,9 @@ class SweepSettings(RunSettings):
             "repeats": self.repeats,
             "trial_s": self.trial_s,
             "line_rate_bps": self.line_rate_bps,
-            "link": self.link.value,
+            "link": None if self.locations else self.link.value,
+            "locations": [location.text for location in self.locations],
+            "dut_locations": [location.text for location in self.dut_locations],
             "key": self.key.hex(),
             "flows": self.flows,
             "packets": str(self.kind),
@@ -107,37 +114,27 @@ class SweepSettings(RunSettings):
         }
 
 
-def placed_flows(settings: SweepSettings, queues: int) -> FlowSet:
-    """The flows for so many queues, where the generator stands in for the device's RSS."""
-    reta = tuple(entry % queues for entry in range(RETA_ENTRIES))
-    rss = Rss(settings.key, frozenset(FIELDS), reta)
-    flows = flow_set(settings.flows, rss, settings.kind, settings.spread, settings.seed)
-    return FlowSet(tuple(flows), rss)
+@dataclass(frozen=True)
+class Places:
+    """Who runs where for a number of queues.
+
+    ``generator`` is an lcore, ``forwarder`` lcores, none where it is elsewhere; ``shared``: a CPU
+    has more than one of them.
+    """
+
+    generator: int
+    forwarder: tuple[int, ...]
+    shared: bool
 
 
-def placement_document(settings: SweepSettings) -> dict[str, Any]:
-    """``rss`` of the JSON document."""
-    return {
-        "key": settings.key.hex(),
-        "fields": list(FIELDS),
-        "reta": "entry modulo queues",
-        "spread": str(settings.spread),
-        "placed_by": "generator",
-        "per_queue_flows": [_load_of(settings, queues) for queues in settings.queues],
-    }
+def places(queues: int, cpus: Sequence[int], *, foreign: bool = False) -> Places:
+    """The forwarder's lcores come first, a CPU each as far as they go; the generator has the rest.
 
-
-def _load_of(settings: SweepSettings, queues: int) -> dict[str, Any]:
-    found = placed_flows(settings, queues)
-    counts = [0] * queues
-    for flow in found.flows:
-        assert found.rss is not None
-        counts[found.rss.queue_of(found.rss.hash_of(flow))] += 1
-    uneven = imbalance(counts)
-    assert uneven is not None
-    return {
-        "queues": queues,
-        "flows": counts,
-        "max_over_mean": uneven.max_over_mean,
-        "jain": uneven.jain,
-    }
+    Of the CPUs that may be used, the lowest are left to the generator and to all that sleeps.
+    """
+    ordered = sorted(cpus)
+    if foreign:
+        return Places(ordered[0], (), shared=False)
+    forwarder = tuple(ordered[-min(queues, len(ordered)) :])
+    shared = queues + 1 > len(ordered)
+    return Places(ordered[0], forwarder, shared)

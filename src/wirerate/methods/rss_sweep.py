@@ -2,21 +2,17 @@
 """The RSS sweep: every cell measured, in an order that opens the fewest engines.
 
 It yields what became of each cell, so that whoever shows progress knows nothing of engines.
-What a cell is and how it is judged: `wirerate.methods.rss_figures`; one trial:
+What a cell is and how it is judged: `wirerate.methods.rss_figures`; who opens ports:
+`wirerate.methods.rss_pair`; who places flows: `wirerate.methods.rss_placement`; one trial:
 `wirerate.methods.rss_trial`; the contract: docs/design/0008-rss-sweep.md.
 """
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from wirerate.engine.eal import choose_memory, eal_arguments
-from wirerate.engine.process import Engine
-from wirerate.errors import WirerateError
+from wirerate.errors import HostSetupError, WirerateError
 from wirerate.methods.rss_figures import Cell, CellFigures, binding
 from wirerate.methods.rss_load import (
     Generator,
@@ -24,46 +20,25 @@ from wirerate.methods.rss_load import (
     forwarder_program,
     generator_program,
 )
-from wirerate.methods.rss_settings import placed_flows
-from wirerate.methods.rss_trial import PairTrial
-from wirerate.plan.location import parse_location
-from wirerate.plan.pools import rx_pool_octets
-from wirerate.plan.port_params import queue_numbers
-from wirerate.plan.program import port_name
-from wirerate.units import FRAME_SIZE_ORDINARY
+from wirerate.methods.rss_pair import open_pair
+from wirerate.methods.rss_placement import placed_flows, placement_of
+from wirerate.methods.rss_settings import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wirerate.methods.rss_figures import TrialFigures
+    from wirerate.methods.rss_pair import Pair
+    from wirerate.methods.rss_placement import Placement
     from wirerate.methods.rss_settings import SweepSettings
-    from wirerate.plan.location import Location
+    from wirerate.methods.rss_trial import PairTrial
 
 _TRIES = 2
 """A cell that fails is repeated once."""
-
-
-@dataclass(frozen=True)
-class Places:
-    """Who runs where for a number of queues.
-
-    ``generator`` is an lcore, ``forwarder`` lcores; ``shared``: a CPU has more than one of them.
-    """
-
-    generator: int
-    forwarder: tuple[int, ...]
-    shared: bool
-
-
-def places(queues: int, cpus: Sequence[int]) -> Places:
-    """The forwarder's lcores come first, a CPU each as far as they go; the generator has the rest.
-
-    Of the CPUs that may be used, the lowest are left to the generator and to all that sleeps.
-    """
-    ordered = sorted(cpus)
-    forwarder = tuple(ordered[-min(queues, len(ordered)) :])
-    shared = queues + 1 > len(ordered)
-    return Places(ordered[0], forwarder, shared)
+_NOTHING = (
+    "no frame came back: is the link up, and is the receiving port joined to where the forwarder "
+    "sends?"
+)
 
 
 def cells_of(settings: SweepSettings) -> list[Cell]:
@@ -78,9 +53,10 @@ def cells_of(settings: SweepSettings) -> list[Cell]:
 
 
 class Sweep:
-    """The two engines for the number of queues at hand, anew when it changes or a cell fails.
+    """The engines for the number of queues at hand, anew when it changes or a cell fails.
 
     Use as a context manager. ``about`` is the `engine.info` of an engine, empty before the first.
+    ``placements``: who places flows, for each number of queues.
     """
 
     def __init__(self, settings: SweepSettings, stopped: Callable[[], bool]) -> None:
@@ -89,9 +65,9 @@ class Sweep:
         self._stopped = stopped
         self._open: ExitStack | None = None
         self._queues = 0
-        self._trial: PairTrial | None = None
-        self._places = Places(0, (), shared=False)
+        self._pair: Pair | None = None
         self.about: Mapping[str, Any] = {}
+        self.placements: dict[int, Placement] = {}
 
     def __enter__(self) -> Sweep:
         """Nothing is open yet."""
@@ -101,8 +77,23 @@ class Sweep:
         """Close what is open."""
         self._close()
 
+    def prepare(self) -> None:
+        """See who places flows, and that they can be placed as asked.
+
+        Ports of the user's are opened with each number of queues, the first that is swept last,
+        which so stays open. Raises PlanError, HostSetupError, EngineError.
+        """
+        for queues in reversed(self._settings.queues):
+            pair = self._ready(queues) if self._settings.locations else None
+            receiver = None if pair is None else pair.receiver
+            self.placements[queues] = placement_of(self._settings, queues, receiver)
+            placed_flows(self._settings, self.placements[queues])
+
     def run(self, cells: Sequence[Cell]) -> Iterator[CellFigures]:
-        """Measure the cells, in order. One that fails twice has its reason; the rest goes on."""
+        """Measure the cells, in order, after `prepare`.
+
+        One that fails twice has its reason; the rest goes on.
+        """
         for cell in cells:
             if self._stopped():
                 return
@@ -114,7 +105,7 @@ class Sweep:
     def _close(self) -> None:
         if self._open is not None:
             self._open.close()
-        self._open, self._trial = None, None
+        self._open, self._pair = None, None
 
     def _measure(self, cell: Cell) -> CellFigures:
         """All repeats of a cell."""
@@ -125,30 +116,50 @@ class Sweep:
             except WirerateError as error:
                 reason = str(error)
                 self._close()
-        return CellFigures(cell, self._places.shared, reason=reason)
+        return CellFigures(cell, self._shared(cell.queues), reason=reason)
+
+    def _shared(self, queues: int) -> bool:
+        settings = self._settings
+        return places(queues, settings.lcores, foreign=settings.foreign).shared
 
     def _measured(self, cell: Cell) -> CellFigures:
         settings = self._settings
-        trial = self._ready(cell.queues)
-        flow_set = placed_flows(settings, cell.queues)
-        shares = flows_of_queues(flow_set.flows, flow_set.rss, cell.queues)
-        generator = Generator(self._places.generator, cell.queues)
-        load = generator_program(
-            generator, shares, settings.kind, cell.size, settings.line_rate_bps
-        )
-        cycles = settings.work_unit.in_cycles(cell.work or 0.0, self.about["tsc_hz"])
-        work = forwarder_program(self._places.forwarder, cell.queues, cycles, {0: 0})
-        trials = [self._valid_trial(trial, load, work) for _ in range(settings.repeats)]
+        pair = self._ready(cell.queues)
+        load = self._load(pair, cell)
+        work = self._work(pair, cell)
+        trials = [self._valid_trial(pair.trial, load, work) for _ in range(settings.repeats)]
+        if not any(one.forwarding_fps for one in trials) and settings.locations:
+            raise HostSetupError(_NOTHING)
         good = tuple(one for one in trials if one.valid)
+        shared = pair.places.shared
         if not good:
             reasons = dict.fromkeys(reason for one in trials for reason in one.reasons)
             text = "no trial was valid: " + "; ".join(reasons)
-            return CellFigures(cell, self._places.shared, tuple(trials), reason=text)
+            return CellFigures(cell, shared, tuple(trials), reason=text)
         binds = binding(cell, good, settings.line_rate_bps)
-        return CellFigures(cell, self._places.shared, good, binds=binds)
+        return CellFigures(cell, shared, good, binds=binds)
+
+    def _load(self, pair: Pair, cell: Cell) -> dict[str, Any]:
+        """The generator's program."""
+        settings, placement = self._settings, self.placements[cell.queues]
+        flows = placed_flows(settings, placement)
+        shares = flows_of_queues(flows, placement.sender_rss, cell.queues)
+        generator = Generator(pair.places.generator, pair.rx_queues, rx_port=pair.rx_port)
+        return generator_program(
+            generator, shares, settings.kind, cell.size, settings.line_rate_bps
+        )
+
+    def _work(self, pair: Pair, cell: Cell) -> dict[str, Any] | None:
+        """The forwarder's program; None where it is elsewhere."""
+        if self._settings.foreign:
+            return None
+        unit, hz = self._settings.work_unit, self.about["tsc_hz"]
+        cycles = unit.in_cycles(cell.work or 0.0, hz)
+        target = max(0, len(self._settings.dut_locations) - 1)
+        return forwarder_program(pair.places.forwarder, cell.queues, cycles, {0: target})
 
     def _valid_trial(
-        self, trial: PairTrial, load: dict[str, Any], work: dict[str, Any]
+        self, trial: PairTrial, load: dict[str, Any], work: dict[str, Any] | None
     ) -> TrialFigures:
         """A trial, repeated once where it was not valid."""
         found = trial.measure(load, work, self._settings.trial_s, self._stopped)
@@ -156,54 +167,17 @@ class Sweep:
             return found
         return trial.measure(load, work, self._settings.trial_s, self._stopped)
 
-    def _ready(self, queues: int) -> PairTrial:
+    def _ready(self, queues: int) -> Pair:
         """The pair for so many queues."""
-        if self._trial is not None and self._queues == queues:
-            return self._trial
+        if self._pair is not None and self._queues == queues:
+            return self._pair
         self._close()
         self._queues = queues
-        self._places = places(queues, self._settings.lcores)
         self._open = ExitStack()
         try:
-            self._trial = self._open.enter_context(_pair(self._settings, queues, self._places))
+            self._pair = self._open.enter_context(open_pair(self._settings, queues))
         except BaseException:
             self._close()
             raise
-        self.about = self._trial.generator.call("engine.info")
-        return self._trial
-
-
-@contextmanager
-def _pair(settings: SweepSettings, queues: int, where: Places) -> Iterator[PairTrial]:
-    """Two engines joined on this machine."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wr-rss-")))
-        server, client = (parse_location(text) for text in settings.link.locations(folder))
-        forwarder = stack.enter_context(_engine(settings, server, where.forwarder, queues))
-        _open_port(settings, forwarder, server, queues)
-        generator = stack.enter_context(_engine(settings, client, (where.generator,), queues))
-        _open_port(settings, generator, client, queues)
-        yield PairTrial(generator, forwarder, where.shared)
-
-
-def _engine(
-    settings: SweepSettings, location: Location, lcores: Sequence[int], queues: int
-) -> Engine:
-    need = rx_pool_octets(settings, queues, FRAME_SIZE_ORDINARY) + settings.frames_octets
-    memory = choose_memory(need, settings.eal.passthrough, allow_hugepages=True)
-    words = eal_arguments([location], lcores, memory, settings.eal.passthrough)
-    return Engine(words, lcores, settings.eal.passthrough)
-
-
-def _open_port(settings: SweepSettings, engine: Engine, location: Location, queues: int) -> None:
-    params = {
-        "name": port_name(0),
-        "location": location.text,
-        **queue_numbers(location, queues, queues),
-        "rx_descriptors": 0,
-        "tx_descriptors": 0,
-        "mbufs": settings.mbufs,
-        "frame_size_max": FRAME_SIZE_ORDINARY,
-        "promiscuous": True,
-    }
-    engine.call("ports.open", {"ports": [params]})
+        self.about = self._pair.trial.generator.call("engine.info")
+        return self._pair

@@ -58,10 +58,15 @@ _FIT = (
 
 
 def _placement(document: Mapping[str, Any]) -> str:
-    flows, placed = document["settings"]["flows"], document["rss"]
+    settings, placed = document["settings"], document["rss"]
+    here, dut = settings.get("locations"), settings.get("dut_locations")
+    ports = ""
+    if here:
+        where = f"on this machine, {' to '.join(dut)}" if dut else "elsewhere; its CPU is not known"
+        ports = f" Generator: {' to '.join(here)}. Forwarder: {where}."
     return (
-        f"{flows:,} flows, spread {placed['spread']}; each flow's queue was chosen by the "
-        f"{placed['placed_by']}. Hash key {placed['key']}."
+        f"{settings['flows']:,} flows, spread {placed['spread']}; each flow's queue was chosen by "
+        f"the {placed['placed_by']}. Hash key {placed['key'] or 'not known'}.{ports}"
     )
 
 
@@ -121,13 +126,19 @@ def _imbalance(placed: Mapping[str, Any]) -> Table:
     rows = [
         [
             Cell(f"{entry['queues']}Q"),
-            Cell(", ".join(f"{count:,}" for count in entry["flows"])),
-            Cell(f"{entry['max_over_mean']:.3f}"),
-            Cell(f"{entry['jain']:.4f}"),
+            Cell(_list(entry["flows"], ",")),
+            Cell(_number(entry["max_over_mean"], 3)),
+            Cell(_number(entry["jain"], 4)),
+            Cell(_list(entry.get("observed"), ".1%")),
         ]
         for entry in placed["per_queue_flows"]
     ]
-    return Table("", ["queues", "flows of each queue", "max/mean", "Jain's index"], rows)
+    columns = ["queues", "flows of each queue", "max/mean", "Jain's index", "frames received"]
+    return Table("", columns, rows)
+
+
+def _list(values: Sequence[float] | None, form: str) -> str:
+    return "-" if values is None else ", ".join(f"{value:{form}}" for value in values)
 
 
 def _details(cells: Sequence[Mapping[str, Any]], unit: str) -> Table:

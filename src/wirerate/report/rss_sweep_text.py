@@ -32,7 +32,8 @@ def tables(document: Mapping[str, Any]) -> str:
     """All tables, the fit, the marks that occur, and what failed."""
     cells = document["cells"]
     sizes = document["settings"]["sizes"]
-    lines = ["Size: [octets, with FCS]", "TP  : [Mbit/s at L1], median of the repeats", ""]
+    lines = ["Size: [octets, with FCS]", "TP  : [Mbit/s at L1], median of the repeats"]
+    lines += ["", *_ports(document["settings"])]
     lines += _block(document, sizes, _mbps)
     lines += ["", "The same in million frames/s", ""]
     lines += _block(document, sizes, _mfps)
@@ -43,6 +44,22 @@ def tables(document: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _ports(settings: Mapping[str, Any]) -> list[str]:
+    """Between which ports, where they were the user's."""
+    here, dut = settings.get("locations"), settings.get("dut_locations")
+    if not here:
+        return []
+    forwarder = (
+        f"here, {' to '.join(dut)}" if dut else "elsewhere, queues and work as the user says"
+    )
+    return [f"Generator: {' to '.join(here)}", f"Forwarder: {forwarder}", ""]
+
+
+def _elsewhere(settings: Mapping[str, Any]) -> bool:
+    """Nothing is known of the forwarder but what comes back."""
+    return bool(settings.get("locations")) and not settings["dut_locations"]
+
+
 def _block(
     document: Mapping[str, Any], sizes: Sequence[int], show: Callable[[Mapping[str, Any]], str]
 ) -> list[str]:
@@ -50,18 +67,21 @@ def _block(
     cells = document["cells"]
     unit = document["settings"]["work_unit"]
     works = [work for work in values_of(cells, "work") if work is not None]
-    baseline = _best([cell for cell in cells if cell["work"] is None])
+    elsewhere = _elsewhere(document["settings"])
+    baseline = [] if elsewhere else _best([cell for cell in cells if cell["work"] is None])
     lines: list[str] = []
     for work in works or [None]:
         if lines:
             lines.append("")
-        title = "no work" if work is None else f"WORK={work:g} {unit}"
+        none = "WORK not told" if elsewhere else "no work"
+        title = none if work is None else f"WORK={work:g} {unit}"
         head = "".join(f"{size:>{_CELL}}" for size in sizes)
         lines += [title, f"{'size':<{_LABEL}}{head}", "-" * (_LABEL + _CELL * len(sizes))]
-        if work is not None:
+        if work is not None or elsewhere:
             for queues in values_of(cells, "queues"):
                 own = [c for c in cells if (c["queues"], c["work"]) == (queues, work)]
-                lines.append(_row(f"{queues}Q({queues} lcores)", own, sizes, show))
+                label = f"{queues}Q" if elsewhere else f"{queues}Q({queues} lcores)"
+                lines.append(_row(label, own, sizes, show))
         if baseline:
             lines.append(_row("BaseLine", baseline, sizes, show))
     return lines
@@ -134,13 +154,24 @@ def _placement(placed: Mapping[str, Any]) -> list[str]:
     lines = [
         f"Flows: spread {placed['spread']}, each flow's queue chosen by the {placed['placed_by']}"
     ]
-    for entry in placed["per_queue_flows"]:
-        counts = ", ".join(f"{count:,}" for count in entry["flows"])
-        lines.append(
-            f"  {entry['queues']}Q: {counts}; max/mean {entry['max_over_mean']:.3f}, Jain "
-            f"{entry['jain']:.4f}"
+    return [
+        *lines,
+        *(f"  {entry['queues']}Q: {_load(entry)}" for entry in placed["per_queue_flows"]),
+    ]
+
+
+def _load(entry: Mapping[str, Any]) -> str:
+    """Flows of each queue as predicted, and the shares of frames that came."""
+    text = "flows of each queue are not known, the device does not say how it spreads them"
+    if entry["flows"] is not None:
+        text = (
+            f"{', '.join(f'{count:,}' for count in entry['flows'])}; max/mean "
+            f"{entry['max_over_mean']:.3f}, Jain {entry['jain']:.4f}"
         )
-    return lines
+    shares = entry.get("observed")
+    if shares is None or len(shares) == 1:
+        return text
+    return f"{text}; frames received {', '.join(f'{100 * share:.1f} %' for share in shares)}"
 
 
 def progress(cell: Mapping[str, Any], number: int, total: int, left: str) -> str:
