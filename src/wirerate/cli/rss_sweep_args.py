@@ -41,6 +41,7 @@ _LINE_BPS = 10**10
 _REPEATS_MAX = 1000
 _NS_PER_S = 1_000_000_000
 _CELLS_MAX = 10_000
+_MAC = re.compile(r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}")
 _SIDE_MAX = 2
 """Ports of the generator, and of the forwarder."""
 
@@ -105,6 +106,12 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
         help="forward on these ports of this machine: where it receives and where it sends, one "
         "location where they are the same; without, the forwarder is elsewhere",
     )
+    add(
+        "--dst-mac",
+        type=_mac,
+        metavar="MAC",
+        help="whom frames are for, of a forwarder elsewhere (default 02:57:52:00:01:00, nobody)",
+    )
 
 
 def add_outputs(group: argparse._ArgumentGroup) -> None:
@@ -156,6 +163,12 @@ def _work(text: str) -> float:
     return float(text)
 
 
+def _mac(text: str) -> str:
+    if _MAC.fullmatch(text) is None:
+        raise PlanError(f"--dst-mac {text!r}: write six octets in hex, 02:00:00:00:00:01 say")
+    return text.lower()
+
+
 def _trial_time(text: str) -> float:
     return parse_duration_ns(text, "--trial-time") / _NS_PER_S
 
@@ -179,6 +192,10 @@ def sweep_settings_of(args: argparse.Namespace) -> SweepSettings:
     if foreign:
         _check_labels(args)
         works = args.work or ()
+    elif args.dst_mac is not None:
+        raise PlanError(
+            "--dst-mac: is of a forwarder elsewhere; the one here is known, leave it out"
+        )
     flows = args.flows or FLOWS
     if flows > SWEEP_FLOWS_MAX:
         raise PlanError(f"--flows {flows:,}: a sweep sends {SWEEP_FLOWS_MAX:,} at most")
@@ -213,6 +230,7 @@ def sweep_settings_of(args: argparse.Namespace) -> SweepSettings:
         locations=locations,
         dut_locations=dut,
         key_given=args.key is not None,
+        dst_mac=args.dst_mac,
     )
     cells = len(queues) * (len(works) + 1) * len(args.sizes)
     if cells > _CELLS_MAX:

@@ -32,13 +32,15 @@ class Generator:
     """The generator's side: ``lcore`` does all; ports are places among its locations.
 
     ``rx_queues``: of the port that receives; the other has as many as there are shares of flows.
-    ``tx_port`` and ``rx_port`` are the same where what is sent comes back.
+    ``tx_port`` and ``rx_port`` are the same where what is sent comes back. ``dst_mac``: whom frames
+    are for.
     """
 
     lcore: int
     rx_queues: int
     tx_port: int = 0
     rx_port: int = 0
+    dst_mac: str = _DST_MAC
 
 
 def flows_of_queues(flows: Sequence[RssFlow], rss: Rss | None, queues: int) -> list[list[RssFlow]]:
@@ -73,7 +75,7 @@ def generator_program(
             continue
         name = stream_name(queue)
         own_fps = None if fps is None else fps * len(flows) / total
-        streams.append(_stream(name, flows, kind, size) | {"fps": own_fps})
+        streams.append(_stream(name, flows, kind, size, generator.dst_mac) | {"fps": own_fps})
         sent = {"burst": _BURST, "stream": name, "part": 0, "parts": 1}
         tasks.append(_task("tx", generator.tx_port, queue) | sent)
     worker = {"lcore": generator.lcore, "sleep_ns": 0, "tasks": tasks}
@@ -89,11 +91,13 @@ def _task(kind: str, port: int, queue: int) -> dict[str, Any]:
     return {"kind": kind, "port": port_name(port), "queue": queue}
 
 
-def _stream(name: str, flows: Sequence[RssFlow], kind: FlowKind, size: int) -> dict[str, Any]:
+def _stream(
+    name: str, flows: Sequence[RssFlow], kind: FlowKind, size: int, dst_mac: str
+) -> dict[str, Any]:
     """The STREAM whose frames are of these flows in turn, made by way of a plan."""
     ip = f"ipv{kind.version}"
     packet: list[dict[str, Any]] = [
-        {"choice": "ethernet", "ethernet": {"dst": {"value": _DST_MAC}}},
+        {"choice": "ethernet", "ethernet": {"dst": {"value": dst_mac}}},
         {
             "choice": ip,
             ip: {

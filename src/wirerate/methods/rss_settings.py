@@ -62,6 +62,7 @@ class SweepSettings(RunSettings):
     none: generator and forwarder are joined by ``link``. ``dut_locations``: likewise where a
     forwarder of ours receives and sends; none beside ``locations``: the forwarder is elsewhere,
     and ``queues`` and ``works`` are what the user set there. ``key_given``: by the user.
+    ``dst_mac``: whom frames are for there; None = nobody's.
     """
 
     queues: tuple[int, ...]
@@ -80,6 +81,7 @@ class SweepSettings(RunSettings):
     locations: tuple[Location, ...] = ()
     dut_locations: tuple[Location, ...] = ()
     key_given: bool = False
+    dst_mac: str | None = None
 
     @property
     def foreign(self) -> bool:
@@ -105,6 +107,7 @@ class SweepSettings(RunSettings):
             "link": None if self.locations else self.link.value,
             "locations": [location.text for location in self.locations],
             "dut_locations": [location.text for location in self.dut_locations],
+            "dst_mac": self.dst_mac,
             "key": self.key.hex(),
             "flows": self.flows,
             "packets": str(self.kind),

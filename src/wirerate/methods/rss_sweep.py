@@ -10,6 +10,7 @@ What a cell is and how it is judged: `wirerate.methods.rss_figures`; who opens p
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import HostSetupError, WirerateError
@@ -145,6 +146,9 @@ class Sweep:
         flows = placed_flows(settings, placement)
         shares = flows_of_queues(flows, placement.sender_rss, cell.queues)
         generator = Generator(pair.places.generator, pair.rx_queues, rx_port=pair.rx_port)
+        dst_mac = settings.dst_mac if pair.receiver is None else pair.receiver["mac"]
+        if dst_mac is not None:
+            generator = replace(generator, dst_mac=dst_mac)
         return generator_program(
             generator, shares, settings.kind, cell.size, settings.line_rate_bps
         )
