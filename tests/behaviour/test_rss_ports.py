@@ -17,7 +17,10 @@ SHORT = ("--sizes", "64", "--repeats", "1", "--trial-time", "200ms", "--line-rat
 
 
 def swept(done):
-    """The document of a sweep, whose cells failed for no other reason than a busy machine."""
+    """The document of a sweep, whose cells failed for no other reason than a busy machine.
+
+    Those have the figures of their trials all the same.
+    """
     assert done.code in {0, 1}, done.err
     document = done.document
     assert document["schema"] == "wirerate-rss/1"
@@ -25,14 +28,6 @@ def swept(done):
         taken = "was taken away" in cell["reason"]
         assert cell["status"] == "ok" or taken, cell["reason"]
     return document
-
-
-def needs_figures(cells):
-    """Skip, and say so, where the machine let no cell be measured."""
-    measured = [cell for cell in cells if cell["status"] == "ok"]
-    if not measured:
-        pytest.skip(f"the machine is busy: {cells[0]['reason']}")
-    return measured
 
 
 @needs_two_cpus
@@ -50,11 +45,11 @@ def test_a_forwarder_here(program, tmp_path):
     assert [fit["queues"] for fit in document["fits"]] == [1, 2]
     assert document["rss"]["placed_by"] == "generator"
     assert all(sum(one["flows"]) == 1024 for one in document["rss"]["per_queue_flows"])
-    for cell in needs_figures(cells):
-        (trial,) = cell["trials"]
+    for cell in cells:
+        trial = cell["trials"][0]
         assert len(trial["per_queue_fps"]) == cell["queues"]
         assert trial["forwarding_fps"] > 0
-        assert cell["cycles_per_frame"] > (cell["work"] or 0)
+        assert trial["forwarder_cycles"] > trial["forwarder_frames"] * (cell["work"] or 0)
 
 
 @needs_two_cpus
@@ -77,9 +72,9 @@ def test_a_forwarder_elsewhere(program, other_program, tmp_path):
     assert cell["binds"] != "forwarder"
     (way, _) = run.document["ways"]
     assert all(queue["rx_frames"] for queue in way["queues"]), "both queues were sent on"
-    (one,) = needs_figures([cell])
-    assert one["trials"][0]["forwarder_busy"] == []
-    assert one["trials"][0]["forwarding_fps"] > 0
+    trial = cell["trials"][0]
+    assert (trial["forwarder_busy"], trial["per_queue_fps"]) == ([], [])
+    assert trial["forwarding_fps"] > 0
 
 
 def test_a_device_places_flows(program):

@@ -19,7 +19,7 @@ from wirerate.methods.rss_settings import places
 from wirerate.plan.rss_hash import DEFAULT_KEY, FIELDS
 from wirerate.report.rss_html import html
 from wirerate.report.rss_setup_text import setup_text
-from wirerate.report.rss_sweep_text import tables
+from wirerate.report.rss_sweep_text import progress, tables
 
 NICS = ("03:00.0", "03:00.1")
 DUT = ("--dut-here", "04:00.0", "04:00.1")
@@ -176,6 +176,8 @@ def test_tables_of_a_forwarder_elsewhere():
     text = tables(document)
     assert "Forwarder: elsewhere, queues and work as the user says" in text
     assert "WORK not told" in text
+    said = progress(cells[0], 1, 5, "3 s", elsewhere=True)
+    assert said.startswith("[1/5] 4Q, work not told, 64 octets: ")
     assert "\n4Q   " in text
     assert "BaseLine" not in text
     assert "lcores)" not in text

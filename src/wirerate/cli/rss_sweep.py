@@ -70,7 +70,7 @@ def run_sweep(settings: SweepSettings, outputs: Outputs) -> int:
         placements = [sweep.placements[queues] for queues in settings.queues]
         if not outputs.json:
             print(setup_text(settings, placements, len(cells), len(done)), flush=True)
-        _measure(sweep, outputs, left, done)
+        _measure(settings, sweep, outputs, left, done)
         about = sweep.about
     facts = environment(about.get("dpdk", ""), started)
     figures = with_speed_ups([done[cell] for cell in cells if cell in done])
@@ -91,6 +91,7 @@ def _begun(settings: SweepSettings, outputs: Outputs) -> dict[Cell, CellFigures]
 
 
 def _measure(
+    settings: SweepSettings,
     sweep: Sweep,
     outputs: Outputs,
     left: list[Cell],
@@ -107,7 +108,8 @@ def _measure(
             text = time_text(each * (len(left) - number))
             place = len(done)
             total = len(left) + len(done) - number
-            print(progress(figures.document(), place, total, text), flush=True)
+            said = progress(figures.document(), place, total, text, elsewhere=settings.foreign)
+            print(said, flush=True)
 
 
 def _document(

@@ -32,6 +32,7 @@ def tables(document: Mapping[str, Any]) -> str:
     """All tables, the fit, the marks that occur, and what failed."""
     cells = document["cells"]
     sizes = document["settings"]["sizes"]
+    elsewhere = _elsewhere(document["settings"])
     lines = ["Size: [octets, with FCS]", "TP  : [Mbit/s at L1], median of the repeats"]
     lines += ["", *_ports(document["settings"])]
     lines += _block(document, sizes, _mbps)
@@ -40,7 +41,11 @@ def tables(document: Mapping[str, Any]) -> str:
     lines += ["", *_fits(document["fits"]), *_placement(document["rss"])]
     marks = {mark for cell in cells for mark in _marks(cell)}
     lines += [f"  {mark} {text}" for mark, text in _MEANINGS.items() if mark in marks]
-    lines += [f"  failed: {_place(cell)}: {cell['reason']}" for cell in cells if _failed(cell)]
+    lines += [
+        f"  failed: {_place(cell, elsewhere=elsewhere)}: {cell['reason']}"
+        for cell in cells
+        if _failed(cell)
+    ]
     return "\n".join(lines)
 
 
@@ -130,8 +135,9 @@ def _mfps(cell: Mapping[str, Any]) -> str:
     return "" if _failed(cell) else f"{cell['forwarding_fps']['median'] / _MEGA:.3f}"
 
 
-def _place(cell: Mapping[str, Any]) -> str:
-    work = "BaseLine" if cell["work"] is None else f"work {cell['work']:g}"
+def _place(cell: Mapping[str, Any], *, elsewhere: bool) -> str:
+    none = "work not told" if elsewhere else "BaseLine"
+    work = none if cell["work"] is None else f"work {cell['work']:g}"
     return f"{cell['queues']}Q, {work}, {cell['size']} octets"
 
 
@@ -174,9 +180,14 @@ def _load(entry: Mapping[str, Any]) -> str:
     return f"{text}; frames received {', '.join(f'{100 * share:.1f} %' for share in shares)}"
 
 
-def progress(cell: Mapping[str, Any], number: int, total: int, left: str) -> str:
-    """One cell, as it is done; ``left``: the time that the rest will take."""
-    head = f"[{number}/{total}] {_place(cell)}: "
+def progress(
+    cell: Mapping[str, Any], number: int, total: int, left: str, *, elsewhere: bool = False
+) -> str:
+    """One cell, as it is done; ``left``: the time that the rest will take.
+
+    ``elsewhere``: nothing is known of the forwarder but what comes back.
+    """
+    head = f"[{number}/{total}] {_place(cell, elsewhere=elsewhere)}: "
     if _failed(cell):
         return f"{head}failed: {cell['reason']}"
     marks = _marks(cell)
