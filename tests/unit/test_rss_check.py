@@ -191,6 +191,8 @@ def test_bad_words(words, why):
         settings(*words)
 
 
-def test_check_must_be_said():
-    with pytest.raises(PlanError, match="--check"):
-        parse(["rss", "ring:a", "ring:b", "-q", "4"])
+def test_a_check_needs_one_number_of_queues():
+    for words in ([], ["-q", "1,2"]):
+        args = parse(["rss", "--check", "ring:a", "ring:b", *words])
+        with pytest.raises(PlanError, match="one number of queues"):
+            settings_of(args)
