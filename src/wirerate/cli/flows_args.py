@@ -354,6 +354,8 @@ def _hold(args: argparse.Namespace) -> int:
         raise PlanError(
             "--hold: without --ramp-down all flows stay to the end; add that, or leave --hold out"
         )
+    if args.ramp_down and not args.ramp:
+        raise PlanError("--ramp-down: with --no-ramp all flows stay; leave out one of the two")
     return args.hold_ns or 0
 
 
