@@ -146,6 +146,7 @@ bench: setup build
 	$(HEADING) 'bench'
 	@python bench/run.py $(BENCH_ARGS)
 	@python bench/measuring.py
+	@python bench/searching.py
 	@python bench/headlines.py
 
 ## clean: remove what was built, keep .venv

@@ -295,6 +295,7 @@ def info(**other: Any) -> dict[str, Any]:
         "socket": -1,
         "firmware": "",
         "rx_clock": "tsc",
+        "tx_loop": {"driver": "igb", "proven": True, "descriptors": 8, "laps": 2},
         "rx_descriptors": 1024,
         "tx_descriptors": 1024,
     }

@@ -74,9 +74,15 @@ def test_every_key_is_an_option():
 
 
 def test_warnings_have_the_line(conf):
-    conf.write_text("flow 3\n")
+    conf.write_text("flow 3\ncps 5\n")
     _, [warning] = read(f"-f {conf}")
     assert warning.startswith(f"{conf}:1: there is no key 'flow'")
+
+
+def test_a_file_of_something_else(conf):
+    conf.write_bytes(b"\x7fELF\x00 nothing\nof flows\n")
+    with pytest.raises(PlanError, match="no line of it has a key"):
+        read(f"-f {conf}")
 
 
 def test_what_will_not_be_as_one_may_think():
@@ -121,6 +127,7 @@ REFUSED = {
     "no queue": ("-n 0", ["-n '0'"]),
     "queues and map": ("-n 2 -m 1.0", ["-n 2", "1 Tx queues; leave out one"]),
     "map that sends nothing": ("-m 1:.0", ["no lcore transmits on port 0; add :LCORE.0"]),
+    "down without up": ("--no-ramp --ramp-down", ["--ramp-down: with --no-ramp"]),
     "hold without down": ("--hold 3", ["--hold: without --ramp-down"]),
     "probe in latency": ("--mode 1 --probe", ["--probe: in mode 1 every frame is measured"]),
     "probe that eats": ("--probe ring:x", ["--probe 'ring:x': not a rate; write --probe=0.05"]),

@@ -189,3 +189,10 @@ def test_what_the_engine_is_asked():
 def test_bad_words(words, why):
     with pytest.raises(PlanError, match=why):
         settings(*words)
+
+
+def test_a_check_needs_one_number_of_queues():
+    for words in ([], ["-q", "1,2"]):
+        args = parse(["rss", "--check", "ring:a", "ring:b", *words])
+        with pytest.raises(PlanError, match="one number of queues"):
+            settings_of(args)

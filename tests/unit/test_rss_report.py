@@ -135,3 +135,13 @@ def test_nowhere_to_write(tmp_path, capsys):
     assert main(["report", str(file), "-o", str(tmp_path)]) == 3
     assert main(["report", str(file), "--plots", str(file)]) == 3
     assert len(capsys.readouterr().err.splitlines()) == 3
+
+
+def test_a_document_with_something_missing(tmp_path, capsys):
+    file = tmp_path / "result.json"
+    for field in ("cells", "settings", "rss", "fits", "verdict", "environment"):
+        document = rss_document()
+        del document[field]
+        file.write_text(json.dumps(document))
+        assert main(["report", str(file), "-o", str(tmp_path / "x.html")]) == 2
+        assert f"'{field}' is missing" in capsys.readouterr().err

@@ -74,6 +74,10 @@ def test_defaults_are_the_references():
         ("--steer", "--check"),
         ("--reta 0", "--check"),
         ("--spread odd", "--spread"),
+        ("--csv /nowhere/at/all.csv", "--csv"),
+        ("--report /", "--report"),
+        ("--resume /nowhere/cells", "--resume"),
+        ("--plots /dev/null/p", "--plots"),
     ],
 )
 def test_bad_input(words, said):

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 PATH = "/counters"
 CLIENTS_MAX = 8
+_TOO_MANY = (
+    b"HTTP/1.0 503 Service Unavailable\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+    b"too many connections; try again in some seconds\n"
+)
 """More at a time are turned away."""
 CLIENT_S = 5.0
 """The longest that a client may take for asking and for reading the answer [s]."""
@@ -126,6 +130,8 @@ class CountersServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         del client_address
         with self._lock:
             if len(self._since) >= CLIENTS_MAX:
+                with suppress(OSError):
+                    request.sendall(_TOO_MANY)
                 return False
             self._since[request] = time.monotonic()
             return True

@@ -354,6 +354,8 @@ def _hold(args: argparse.Namespace) -> int:
         raise PlanError(
             "--hold: without --ramp-down all flows stay to the end; add that, or leave --hold out"
         )
+    if args.ramp_down and not args.ramp:
+        raise PlanError("--ramp-down: with --no-ramp all flows stay; leave out one of the two")
     return args.hold_ns or 0
 
 
@@ -365,6 +367,9 @@ def _distinct_max(args: argparse.Namespace, traffic: FlowTraffic) -> int:
     return min(DISTINCT_MAX, traffic.flow_num + _STRANGERS) if args.count_flows else 0
 
 
+_LATE_QUEUE_S = 0.1
+
+
 def _doubts(settings: FlowsSettings) -> list[str]:
     """What will not be as somebody may think."""
     flows, queues = settings.traffic.flow_num, settings.queues
@@ -373,6 +378,12 @@ def _doubts(settings: FlowsSettings) -> list[str]:
         doubts.append(
             f"{flows} flows are fewer than the {queues} queues: every queue sends all of them, "
             "from the start"
+        )
+    last_s = (min(queues, flows) - 1) / settings.traffic.cps
+    if settings.ramped and settings.ramp and flows >= queues and last_s >= _LATE_QUEUE_S:
+        doubts.append(
+            f"a queue begins with its first flow, queue {queues - 1} after {last_s:.3g} s: until "
+            "then its share of the load is not due (--no-ramp: all flows from the start)"
         )
     if settings.distinct_max and flows > DISTINCT_MAX:
         doubts.append(

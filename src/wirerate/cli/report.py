@@ -54,7 +54,14 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None and args.plots is None:
         raise PlanError("report: nothing to write; give -o FILE.html, --plots DIR, or both")
     document = _read(args.file)
-    for path in write_report(document, args.output, args.plots):
+    try:
+        written = write_report(document, args.output, args.plots)
+    except (KeyError, TypeError) as error:
+        raise PlanError(
+            f"{args.file}: not a whole document of {document['schema']} ({error} is missing or "
+            "wrong); give what --json printed"
+        ) from error
+    for path in written:
         print(f"Written: {path}")
     return ExitCode.PASS
 

@@ -66,7 +66,8 @@ examples:
       another key, and 2,500 flows for each queue
   sudo wirerate rss --check 03:00.0 03:00.1 -q 4 --fields ipv6-tcp --ipv6 --tcp --steer --json
 
-{EXIT_CODES_HELP.format(what="options")}  1 a cell failed, or not all flows arrived as predicted
+{EXIT_CODES_HELP.format(what="options")}  1 a cell failed, or not all flows arrived as predicted,
+  130 a sweep was stopped by Ctrl-C, with the tables of what is done
 """
 
 

@@ -117,15 +117,40 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
 def add_outputs(group: argparse._ArgumentGroup) -> None:
     """Files beside what is printed."""
     add = group.add_argument
-    add("--csv", type=Path, metavar="FILE", help="write a row for each trial")
-    add("--report", type=Path, metavar="FILE", help="write a page (HTML) with tables and charts")
-    add("--plots", type=Path, metavar="DIR", help="write the charts as PNG and SVG files")
+    add("--csv", type=_file_of("--csv"), metavar="FILE", help="write a row for each trial")
+    add(
+        "--report",
+        type=_file_of("--report"),
+        metavar="FILE",
+        help="write a page (HTML) with tables and charts",
+    )
+    add("--plots", type=_folder, metavar="DIR", help="write the charts as PNG and SVG files")
     add(
         "--resume",
-        type=Path,
+        type=_file_of("--resume"),
         metavar="FILE",
         help="keep cells there as they are done, and go on where a sweep before was stopped",
     )
+
+
+def _file_of(option: str) -> Callable[[str], Path]:
+    """Make a reader of names of files that can be made: before a sweep, not after it."""
+
+    def read(text: str) -> Path:
+        path = Path(text).absolute()
+        if not text or path.is_dir() or not path.parent.is_dir():
+            raise PlanError(f"{option} {text!r}: no file can be there; give a file in a folder")
+        return path
+
+    return read
+
+
+def _folder(text: str) -> Path:
+    path = Path(text).absolute()
+    there = next(place for place in (path, *path.parents) if place.exists())
+    if not text or not there.is_dir():
+        raise PlanError(f"--plots {text!r}: no folder can be there; {there} is no folder")
+    return path
 
 
 def _list(text: str, option: str, read: Callable[[str], Any]) -> tuple[Any, ...]:

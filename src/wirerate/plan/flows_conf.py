@@ -129,6 +129,8 @@ def read_conf(octets: bytes, name: str) -> Conf:
             )
         values[key] = Given(words[1], f"{place}: {key}")
         lines[key] = number
+    if warnings and not values:
+        raise PlanError(f"{name}: no line of it has a key; keys are {', '.join(KEYS)}")
     return Conf(values, tuple(warnings))
 
 

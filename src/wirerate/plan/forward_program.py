@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.plan.compile import PortFacts
 from wirerate.plan.forward_lanes import lcores_of
-from wirerate.plan.pools import rx_pool_octets
+from wirerate.plan.pools import flow_table_octets, rx_pool_octets
 from wirerate.plan.port_params import queue_numbers
 from wirerate.plan.program import port_name
 from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY
@@ -27,8 +27,6 @@ LINE_FRAMES = 262_144
 """A delay line's room, for each queue (engine/program/forward_build.c)."""
 _LINE_FRAMES_NO_DELAY = 4096
 _LINE_ENTRY_OCTETS = 16
-_FLOW_SLOT_OCTETS = 16
-_FLOW_ADDRESS_OCTETS = 32
 _PLAIN_MBUFS = 8192
 _DELAY_FPS = 10_000_000
 _DELAY_SCALED_MAX_NS = 10_000_000
@@ -89,13 +87,9 @@ def forward_memory_octets(settings: ForwardSettings, lanes: Sequence[Lane]) -> i
         queues = max(queues_of(lanes, index))
         total += rx_pool_octets(settings, queues, _frame_size_max(settings))
     frames = LINE_FRAMES if settings.impairments.delay_ns else _LINE_FRAMES_NO_DELAY
-    return total + len(lanes) * (frames * _LINE_ENTRY_OCTETS + _flows_octets(settings.distinct_max))
-
-
-def _flows_octets(flows: int) -> int:
-    """What a queue's table of so many flows takes (engine/program/flow_table_build.c)."""
-    slots = 1 << (2 * flows - 1).bit_length() if flows else 0
-    return slots * _FLOW_SLOT_OCTETS + flows * _FLOW_ADDRESS_OCTETS
+    return total + len(lanes) * (
+        frames * _LINE_ENTRY_OCTETS + flow_table_octets(settings.distinct_max)
+    )
 
 
 def forward_program(

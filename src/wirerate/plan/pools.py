@@ -26,6 +26,8 @@ _LISTS_SHARE = 8
 """A frame's places in lists, 24 octets, and some room: an eighth of its 384 octets or more."""
 _FLOW_STATE_OCTETS = 8320
 """What an Rx queue keeps of each stamp: struct flow_state (engine/measure/rx_measure.h)."""
+_FLOW_SLOT_OCTETS = 16
+_FLOW_ADDRESS_OCTETS = 32
 _RX_ROOM_MIN = 2048
 _DESCRIPTORS_DEFAULT = 1024
 
@@ -54,7 +56,8 @@ def memory_octets(
         total += programs * (octets + octets // _LISTS_SHARE)
     rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
     states = rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
-    return total + programs * states
+    tables = rx_queues * flow_table_octets(settings.distinct_max)
+    return total + programs * (states + tables)
 
 
 def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
@@ -69,3 +72,9 @@ def _share_of_page(octets: int) -> int:
     if octets > _PAGE_OCTETS:
         return -(-octets // _PAGE_OCTETS) * _PAGE_OCTETS
     return _PAGE_OCTETS // (_PAGE_OCTETS // octets)
+
+
+def flow_table_octets(flows: int) -> int:
+    """What a queue's table of so many flows takes (engine/program/flow_table_build.c)."""
+    slots = 1 << (2 * flows - 1).bit_length() if flows else 0
+    return slots * _FLOW_SLOT_OCTETS + flows * _FLOW_ADDRESS_OCTETS

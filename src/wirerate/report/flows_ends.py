@@ -66,11 +66,11 @@ def ends_of(result: RunResult, settings: FlowsSettings) -> Ends:
     peer = result.peer
     sender = _port(result, settings.tx_port)
     receiver = _port(result, settings.rx_port)
-    here = None if receiver is None else Passed(receiver.rx_frames, receiver.forwarding_fps)
     plans = [port.plan for port in result.ports]
     lcores = {lcore for plan in plans for lcore in (*plan.rx_lcores, *plan.tx_lcores)}
     assert sender is not None, "the sending port is open"
     client_tx = Passed(sender.tx_frames, sender.offered_fps)
+    here = None if receiver is None else _over(receiver.rx_frames, sender.seconds)
     server_rx = server_tx = server_cores = None
     server = "not known (--peer asks wirerate reflect --listen there)"
     if peer is not None and peer.account is not None:
@@ -101,7 +101,7 @@ def _port(result: RunResult, index: int) -> PortResult | None:
 
 
 def _over(frames: int, seconds: float) -> Passed:
-    """What a peer has counted, over the time in which it was sent."""
+    """What was counted elsewhere, over the time in which it was sent: rates of a row compare."""
     return Passed(frames, frames / seconds if seconds > 0 else None)
 
 

@@ -76,7 +76,11 @@ def _flows(settings: FlowsSettings) -> str:
     if not settings.ramped or not settings.ramp:
         return f"{flows}, all from the start"
     down = ", and down again" if settings.ramp_down else ""
-    return f"1 to {flows}, {settings.traffic.cps:,.6g} more each second{down}"
+    return f"1 to {flows}, {_each(settings.traffic.cps)} more each second{down}"
+
+
+def _each(cps: float) -> str:
+    return f"{cps:,.0f}" if cps >= 1000 else f"{cps:.6g}"
 
 
 def table(look: Look, settings: FlowsSettings) -> str:

@@ -50,6 +50,8 @@ def outcome_lines(outcome: Outcome) -> list[str]:
 def _judgement(progress: Progress) -> str:
     if progress.judgement is Judgement.ABOVE and not progress.step.offered:
         return "above: could not be sent"
+    if math.isinf(progress.step.intended_fps):
+        return f"{progress.judgement.value}: all that can be sent"
     return progress.judgement.value
 
 

@@ -312,12 +312,20 @@ def _port_notes(port: PortResult, *, awaited: bool) -> Iterator[str]:
         yield "the link is down: no peer has come"
 
 
+def _silence(port: PortResult, flows: Sequence[FlowResult]) -> Iterator[str]:
+    """A port that was to receive what was sent, and received nothing; a null port never does."""
+    frames = sum(flow.tx_frames for flow in flows if port.plan.index in flow.plan.rx_ports)
+    listens = port.plan.rx_lcores and not port.plan.location.startswith("null:")
+    if listens and frames and port.rx_frames == 0:
+        yield f"nothing arrived, though {format_count(frames)} frames were sent that it was to get"
+
+
 def _titled_port_notes(
     snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult]
 ) -> Iterator[tuple[str, str]]:
     awaited = awaited_ports(flows)
     for port in ports:
-        notes = _port_notes(port, awaited=port.plan.index in awaited)
+        notes = [*_port_notes(port, awaited=port.plan.index in awaited), *_silence(port, flows)]
         for text in (*notes, *port_notes(snapshot.port(port.plan.name))):
             yield port.plan.title, text
 
