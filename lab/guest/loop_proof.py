@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,18 @@ LOOP = {"kind": "loop", "port": "p0", "queue": 0, "stream": "s0"}
 TX = {"kind": "tx", "burst": 32, "part": 0, "parts": 1}
 
 
+@dataclass(frozen=True)
+class Loop:
+    """How the first of a pair of NICs is to loop."""
+
+    driver: str
+    fps: float | None
+    """None: as fast as the device takes frames."""
+    frames: int = FRAMES
+    rx_descriptors: int = 0
+    """Of the receiver, 0: as many as its port has by default."""
+
+
 def _pair(guest: Guest, rx_descriptors: int = 0) -> tuple[list[str], list[dict[str, Any]]]:
     """EAL's arguments, and PORTs: the machine's first NIC loops, the second receives."""
     pair = guest.vfio(0, 1)
@@ -48,16 +61,21 @@ def _pair(guest: Guest, rx_descriptors: int = 0) -> tuple[list[str], list[dict[s
     return eal, [port("p0", pair[0], loop=LAP), receiver]
 
 
-def prove(guest: Guest, driver: str, fps: float | None, rx_descriptors: int = 0) -> None:
-    """A million frames at a rate, or as fast as the device takes them; then ordinary ones."""
-    eal, ports = _pair(guest, rx_descriptors)
+def check_loop(guest: Guest, loop: Loop) -> None:
+    """Check that frames that loop arrive as they are; then ordinary ones from the same port."""
+    eal, ports = _pair(guest, loop.rx_descriptors)
     lap = trace(Path("/run/lap.pcap"), LAP, SIZES)
     with Engine(eal) as engine:
         opened = engine.call("ports.open", {"ports": ports})["ports"][0]["tx_loop"]
-        print(f"     {driver}: {opened}")
-        guest.checks.equal("the ring's driver", opened["driver"], driver)
-        _loop(guest, engine, lap, fps)
+        print(f"     {loop.driver}: {opened}")
+        guest.checks.equal("the ring's driver", opened["driver"], loop.driver)
+        _loop(guest, engine, lap, loop)
         _send_ordinarily(guest, engine)
+
+
+def check_killed(guest: Guest) -> None:
+    """Check that a port is as ever after kill -9 of an engine that looped it."""
+    eal, ports = _pair(guest)
     _kill(eal, ports)
     with Engine(eal) as engine:
         engine.call("ports.open", {"ports": ports})
@@ -68,17 +86,17 @@ def prove(guest: Guest, driver: str, fps: float | None, rx_descriptors: int = 0)
         guest.checks.equal("received", again.counters.of_kind("flow")[0]["frames"], sent)
 
 
-def _loop(guest: Guest, engine: Engine, lap: list[bytes], fps: float | None) -> None:
+def _loop(guest: Guest, engine: Engine, lap: list[bytes], loop: Loop) -> None:
     """All that was sent was received, byte by byte, in order."""
-    checks, capture = guest.checks, Path("/run/looped.pcap")
-    stream = traced(Path("/run/lap.pcap"), fps=fps, frames=FRAMES)
-    ended = send(engine, stream, {"kind": "loop"}, capture=capture, frames=FRAMES + 1000)
-    print(f"     {FRAMES:,} frames in {ended.seconds:.1f} s; {ended.unloaded}")
-    checks.equal("fetched", ended.word("tx", "frames", "p0"), FRAMES)
+    checks, capture, frames = guest.checks, Path("/run/looped.pcap"), loop.frames
+    stream = traced(Path("/run/lap.pcap"), fps=loop.fps, frames=frames)
+    ended = send(engine, stream, {"kind": "loop"}, capture=capture, frames=frames + 1000)
+    print(f"     {frames:,} frames in {ended.seconds:.1f} s; {ended.unloaded}")
+    checks.equal("fetched", ended.word("tx", "frames", "p0"), frames)
     checks.equal("unsent", ended.word("tx", "frames_unsent", "p0"), 0)
-    checks.equal("sent, says the device", ended.word("port", "opackets", "p0"), FRAMES)
-    checks.equal("received", ended.word("rx", "frames", "p1"), FRAMES)
-    checks.equal("laps that differ", laps_that_differ(capture, lap, FRAMES // LAP), 0)
+    checks.equal("sent, says the device", ended.word("port", "opackets", "p0"), frames)
+    checks.equal("received", ended.word("rx", "frames", "p1"), frames)
+    checks.equal("laps that differ", laps_that_differ(capture, lap, frames // LAP), 0)
     checks.equal("descriptors changed", ended.unloaded["loops"][0]["changed"], 0)
     capture.unlink()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.guest.loop_proof import prove
+from lab.guest.loop_proof import Loop, check_killed, check_loop
 from lab.machine import Machine, Nic
 
 if TYPE_CHECKING:
@@ -18,4 +18,5 @@ _FPS = 40_000.0
 
 def run(guest: Guest) -> None:
     """At a rate that the receiver keeps up with, however late the emulated CPU is."""
-    prove(guest, "igb", _FPS, rx_descriptors=4096)
+    check_loop(guest, Loop("igb", _FPS, rx_descriptors=4096))
+    check_killed(guest)

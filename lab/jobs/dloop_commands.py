@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 MACHINE = Machine(nics=(Nic("igb"), Nic("igb"), Nic("e1000e", wire=1)), timeout_s=600)
 _LAP = 200
-_LOOPS = 50
+_LOOPS = 20
+_RATE = "2kpps"
+"""The kernel's ring has 256 descriptors, and its CPU may be away for 100 ms."""
 _FILE = "/run/lap.pcap"
 
 
@@ -36,7 +38,7 @@ def run(guest: Guest) -> None:
 
 def _check_replay(guest: Guest, port: str, arrived: Path) -> None:
     checks = guest.checks
-    paced = ("replay", _FILE, port, *LOOP, "--loops", str(_LOOPS), "-r", "20kpps")
+    paced = ("replay", _FILE, port, *LOOP, "--loops", str(_LOOPS), "-r", _RATE)
     before = int(arrived.read_text())
     ran = guest.wirerate(*paced, "--json")
     seen = check_looped(checks, ran, frames=_LOOPS * _LAP, lap=_LAP, descriptors=4000)
@@ -68,7 +70,6 @@ def _check_refusals(guest: Guest, port: str, other: str) -> None:
         ("a long trace", ("replay", "/run/long.pcap", port), ring),
         ("a lap that divides no ring", ("replay", "/run/odd.pcap", port), ring),
         ("measured flows", ("perf", port, "--measure"), "the normal engine does that"),
-        ("times of the file", ("replay", _FILE, port, "--timing", "original"), "--timing"),
     ):
         check_refused(guest, what, command, wanted)
 
