@@ -25,6 +25,7 @@ from lab.guest.looping import (
     traced,
 )
 from wirerate.engine.process import Engine
+from wirerate.errors import EngineRefusedError
 
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
@@ -70,6 +71,7 @@ def check_loop(guest: Guest, loop: Loop) -> None:
         print(f"     {loop.driver}: {opened}")
         guest.checks.equal("the ring's driver", opened["driver"], loop.driver)
         _loop(guest, engine, lap, loop)
+        _check_long_frames(guest, engine)
         _send_ordinarily(guest, engine)
 
 
@@ -80,10 +82,7 @@ def check_killed(guest: Guest) -> None:
     with Engine(eal) as engine:
         engine.call("ports.open", {"ports": ports})
         print("     after kill -9 of a looping engine:")
-        again = send(engine, measured(fps=MEASURED_FPS, frames=MEASURED), TX)
-        sent = again.word("tx", "frames", "p0")
-        guest.checks.between("sent", sent, MEASURED // 2, MEASURED)
-        guest.checks.equal("received", again.counters.of_kind("flow")[0]["frames"], sent)
+        _send_ordinarily(guest, engine)
 
 
 def _loop(guest: Guest, engine: Engine, lap: list[bytes], loop: Loop) -> None:
@@ -99,6 +98,18 @@ def _loop(guest: Guest, engine: Engine, lap: list[bytes], loop: Loop) -> None:
     checks.equal("laps that differ", laps_that_differ(capture, lap, frames // LAP), 0)
     checks.equal("descriptors changed", ended.unloaded["loops"][0]["changed"], 0)
     capture.unlink()
+
+
+def _check_long_frames(guest: Guest, engine: Engine) -> None:
+    """Frames above what the port's buffers hold are refused; what follows finds it as before."""
+    stream = {**numbered(LAP), "template": bytes(3000).hex()}
+    workers = [{"lcore": LCORE, "sleep_ns": 0, "tasks": [LOOP]}]
+    said = "nothing: it was loaded"
+    try:
+        engine.call("program.load", {"workers": workers, "streams": [stream]})
+    except EngineRefusedError as error:
+        said = str(error)
+    guest.checks.contains("long frames are refused", said, "3004")
 
 
 def _send_ordinarily(guest: Guest, engine: Engine) -> None:

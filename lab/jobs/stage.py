@@ -14,11 +14,11 @@ from lab.machine import Machine, Nic
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
 
-MACHINE = Machine(cpus=5, nics=(Nic("igb"), Nic("igb")), timeout_s=220)
+MACHINE = Machine(cpus=5, nics=(Nic("igb"), Nic("igb")), timeout_s=480)
 
 
 def run(guest: Guest) -> None:
-    """Each check takes 10 to 15 s; all of them, with the boot, at most 4 minutes."""
+    """Each check takes 10 to 20 s; all of them, with the boot, some 2 minutes, at most 4."""
     left, right = guest.vfio()
     check_perf(guest, left, right)
     check_measured(guest, left, right)
