@@ -215,10 +215,8 @@ def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
         return _UNAVAILABLE
     ending, run = _run_once(job, machine, system, runs)
     if ending.aborted:
-        print(
-            f"lab: QEMU aborted (exit {_ABORTED}) or hung, a known fault of its IOMMU: once more",
-            flush=True,
-        )
+        what = ending.reason.partition("\n")[0]
+        print(f"lab: {what}; a known fault of QEMU's IOMMU: once more", flush=True)
         shutil.rmtree(run)
         ending, run = _run_once(job, machine, system, runs)
     if ending.reason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.guest.loop_proof import prove
+from lab.guest.loop_proof import Loop, check_killed, check_loop
 from lab.machine import Machine, Nic
 
 if TYPE_CHECKING:
@@ -21,4 +21,5 @@ MACHINE = Machine(
 
 def run(guest: Guest) -> None:
     """As fast as the device takes them: 256 at a time, which the receiver always has room for."""
-    prove(guest, "virtio", None)
+    check_loop(guest, Loop("virtio", None))
+    check_killed(guest)

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 MACHINE = Machine(nics=(Nic("igb"), Nic("igb")), timeout_s=900)
 _SEND = ("-r", "2kpps", "--cpu-saver")
+_LOOP = ("--engine", "descriptor-loop", "--flows", "64")
 _FRAMES = 2000
 _QUIET_S = 2
 _END_S = 30
 
 
 def run(guest: Guest) -> None:
-    """Kill the engine, then wirerate itself."""
+    """Kill the engine, wirerate itself, then an engine whose device loops over its own ring."""
     (port,) = guest.vfio(0)
     (interface,) = guest.kernel(1)
     guest.run(["sysctl", "-qw", f"net.ipv6.conf.{interface}.disable_ipv6=1"])
@@ -37,6 +38,8 @@ def run(guest: Guest) -> None:
     _check_killed(guest, port, arrived, "wirerate-engine", 4)
     _check_next(guest, port, arrived)
     _check_killed(guest, port, arrived, "wirerate", -signal.SIGKILL)
+    _check_next(guest, port, arrived)
+    _check_killed(guest, port, arrived, "wirerate-engine", 4, options=_LOOP)
     _check_next(guest, port, arrived)
 
 
@@ -57,9 +60,18 @@ def _process(name: str) -> int:
     return int(status.partition("PPid:")[2].split()[0])
 
 
-def _check_killed(guest: Guest, port: str, arrived: Path, victim: str, code: int) -> None:
+def _check_killed(
+    guest: Guest,
+    port: str,
+    arrived: Path,
+    victim: str,
+    code: int,
+    *,
+    options: tuple[str, ...] = (),
+) -> None:
     checks = guest.checks
-    with guest.running("perf", port, *_SEND, "--duration", "120", ready="Port    :") as ended:
+    sender = ("perf", port, *_SEND, *options, "--duration", "120")
+    with guest.running(*sender, ready="Port    :") as ended:
         before = int(arrived.read_text())
         time.sleep(1)
         sending = int(arrived.read_text()) - before

@@ -20,7 +20,7 @@ _OTHER_KEY = "00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210a5
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """What is asked, and the greatest load of a queue over the mean that the flows then have."""
 
     what: str
@@ -30,20 +30,20 @@ class _Case:
 
 
 _CASES = (
-    _Case("10,000 flows, even", ("--spread", "even"), 10_000, 1.0),
-    _Case(
+    Case("10,000 flows, even", ("--spread", "even"), 10_000, 1.0),
+    Case(
         "symmetric key, half of the flows on queue 0",
         ("--key", "symmetric", "--spread", "skewed:0.5"),
         max_over_mean=2.0,
     ),
-    _Case("another key and table", ("--key", _OTHER_KEY, "--reta", "3,3,2,1")),
-    _Case(
+    Case("another key and table", ("--key", _OTHER_KEY, "--reta", "3,3,2,1")),
+    Case(
         "another key, IPv6 and TCP, even",
         ("--key", _OTHER_KEY, "--ipv6", "--tcp", "--spread", "even"),
         max_over_mean=1.0,
     ),
-    _Case("addresses alone", ("--fields", "ipv4", "--spread", "even"), max_over_mean=1.0),
-    _Case("nothing of these is hashed", ("--fields", "ipv6"), 64, 4.0),
+    Case("addresses alone", ("--fields", "ipv4", "--spread", "even"), max_over_mean=1.0),
+    Case("nothing of these is hashed", ("--fields", "ipv6"), 64, 4.0),
 )
 
 
@@ -51,11 +51,12 @@ def run(guest: Guest) -> None:
     """Every case is a run of its own, and so finds the device as its driver sets it up."""
     left, right = guest.vfio()
     for case in _CASES:
-        _check_case(guest, (left, right), case)
+        check_case(guest, (left, right), case)
     _check_steering(guest, (left, right))
 
 
-def _check_case(guest: Guest, ports: tuple[str, str], case: _Case) -> None:
+def check_case(guest: Guest, ports: tuple[str, str], case: Case) -> None:
+    """Check that flows from one port arrive on the queues that were predicted."""
     checks = guest.checks
     asked = ("--flows", str(case.flows), *case.arguments, "--json")
     ran = guest.wirerate("rss", "--check", *ports, "-q", str(_QUEUES), *asked, timeout=_RUN_S)

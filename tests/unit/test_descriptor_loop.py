@@ -40,11 +40,23 @@ def test_a_lap_is_the_period_of_the_frames(flow, frames):
     assert lap(flow) == frames
 
 
-def test_a_lap_of_a_trace_is_its_frames():
-    scan = {"frames": 77, "longest": 60, "shortest": 60, "octets": 4620, "memory_octets": 99}
+def traced(frames):
+    """A flow of a capture file of so many frames."""
+    scan = {"longest": 60, "shortest": 60, "octets": 60 * frames, "memory_octets": 99}
     scan |= {"truncated": 0, "short": 0, "backwards": 0, "first_ns": 0, "last_ns": 0}
     flow = make_flow(trace=Trace(Path("t.pcap")))
-    assert lap(compile_flow(flow, "s0", PortFacts(0, None, None), scan)) == {"p0": 77}
+    return compile_flow(flow, "s0", PortFacts(0, None, None), scan | {"frames": frames})
+
+
+@pytest.mark.parametrize("frames", [77, 65_536])
+def test_a_lap_of_a_trace_is_its_frames(frames):
+    assert lap(traced(frames)) == {"p0": frames}
+
+
+def test_a_trace_that_no_ring_holds_is_refused_in_words():
+    said = refusal(traced(65_537))
+    assert "a trace of 65,537 frames" in said
+    assert "leave --engine out" in said
 
 
 def test_the_normal_engine_loops_nothing():

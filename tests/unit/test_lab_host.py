@@ -101,9 +101,9 @@ DEVICES = "".join(
     ("version", "devices", "says"),
     [
         ("QEMU emulator version 10.0.2 (Debian 1:10.0.2)", DEVICES, ""),
-        ("QEMU emulator version 7.2.19", DEVICES, "it is version 7.2, and igb came with 8.0"),
+        ("QEMU emulator version 7.2.19", DEVICES, "it is version 7.2; 9.0 has what is needed"),
         ("", "", "its version cannot be read"),
-        ("QEMU emulator version 8.2.0", DEVICES.replace("igb", "i"), "it has no device igb"),
+        ("QEMU emulator version 9.2.0", DEVICES.replace("igb", "i"), "it has no device igb"),
     ],
 )
 def test_qemu_that_will_not_do(version, devices, says):

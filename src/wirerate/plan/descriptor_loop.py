@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Plan
     from wirerate.plan.run_settings import RunSettings
 
+_LAP_MAX = 65_536
+"""Frames that the engine is told of at most; a device's ring holds fewer (often 4,096)."""
 NORMAL = "the normal engine does that: leave --engine out"
 
 
@@ -82,6 +84,11 @@ def _lap(flow: CompiledFlow) -> int:
         )
     if flow.scan is not None:
         frames: int = flow.scan["frames"]
+        if frames > _LAP_MAX:
+            raise PlanError(
+                f"{path}: a trace of {frames:,} frames, but a descriptor loop holds all of them in "
+                f"the device's Tx ring, which is often of 4,096; use a shorter trace; {NORMAL}"
+            )
         return frames
     if flow.flow.ramp is not None:
         raise PlanError(
