@@ -24,7 +24,7 @@ MODELS = {
 _IOMMU = "intel-iommu,intremap=on,caching-mode=on,device-iotlb=on,eim=on"
 """eim: the kernel then uses x2APIC, so that CPUs set their timers by a register and not by memory.
 
-Without it QEMU sent one of those writes astray in a third of the longer runs, and the guest hung.
+Without it QEMU sent one of those writes astray in some of the longer runs, and the guest hung.
 """
 _FIRST_SLOT = 0x10
 """Root ports of NIC i are slot 0x10 + i of bus 0, or slot i of their node's bus."""
