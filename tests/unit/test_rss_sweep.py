@@ -51,6 +51,7 @@ def test_defaults_are_the_references():
     cells = cells_of(asked)
     assert len(cells) == 3 * 5 * 5
     assert [cell.queues for cell in cells] == sorted(cell.queues for cell in cells)
+    assert cells[4] == Cell(1, None, 64)
     assert cells[24] == Cell(1, None, 1024)
     assert len(cells_of(settings("--no-baseline"))) == 3 * 4 * 5
 

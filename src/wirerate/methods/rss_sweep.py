@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from wirerate.errors import HostSetupError, WirerateError
+from wirerate.errors import WirerateError
 from wirerate.methods.rss_figures import Cell, CellFigures, binding
 from wirerate.methods.rss_load import (
     Generator,
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from wirerate.methods.rss_pair import Pair
     from wirerate.methods.rss_placement import Placement
     from wirerate.methods.rss_settings import SweepSettings
-    from wirerate.methods.rss_trial import PairTrial
 
-_TRIES = 2
-"""A cell that fails is repeated once."""
+_TRIES = 3
+"""A trial that was not valid is repeated; one that failed is, once."""
+_FAILURES = 2
 _NOTHING = (
     "no frame came back: is the link up, and is the receiving port joined to where the forwarder "
     "sends?"
@@ -43,13 +44,16 @@ _NOTHING = (
 
 
 def cells_of(settings: SweepSettings) -> list[Cell]:
-    """All cells, those of a number of queues together; the baseline comes last of each."""
+    """All cells, those of a number of queues together, and of these those of a size.
+
+    The baseline comes last of each.
+    """
     works: list[float | None] = [*settings.works, *((None,) if settings.baseline else ())]
     return [
         Cell(queues, work, size)
         for queues in settings.queues
-        for work in works
         for size in settings.sizes
+        for work in works
     ]
 
 
@@ -93,13 +97,13 @@ class Sweep:
     def run(self, cells: Sequence[Cell]) -> Iterator[CellFigures]:
         """Measure the cells, in order, after `prepare`.
 
-        One that fails twice has its reason; the rest goes on.
+        Cells of a size are measured in rounds, a trial of each, so that a machine which slows down
+        slows all works alike: the fit is through them. One that fails has its reason; the rest goes
+        on.
         """
-        for cell in cells:
-            if self._stopped():
-                return
+        for _, group in groupby(cells, key=lambda cell: (cell.queues, cell.size)):
             try:
-                yield self._measure(cell)
+                yield from self._measure(list(group))
             except InterruptedError:
                 return
 
@@ -108,35 +112,58 @@ class Sweep:
             self._open.close()
         self._open, self._pair = None, None
 
-    def _measure(self, cell: Cell) -> CellFigures:
-        """All repeats of a cell."""
-        reason = ""
+    def _measure(self, cells: Sequence[Cell]) -> Iterator[CellFigures]:
+        """All repeats of cells that differ in work only."""
+        trials: dict[Cell, list[TrialFigures]] = {cell: [] for cell in cells}
+        failed: dict[Cell, str] = {}
+        for _ in range(self._settings.repeats):
+            for cell in cells:
+                if cell in failed:
+                    continue
+                try:
+                    trials[cell].append(self._trial(cell))
+                except WirerateError as error:
+                    failed[cell] = str(error)
+        for cell in cells:
+            yield self._figures(cell, trials[cell], failed.get(cell, ""))
+
+    def _trial(self, cell: Cell) -> TrialFigures:
+        """A valid trial, or the last of some that were not. Raises WirerateError."""
+        failures = 0
         for _ in range(_TRIES):
+            if self._stopped():
+                raise InterruptedError
             try:
-                return self._measured(cell)
-            except WirerateError as error:
-                reason = str(error)
+                found = self._measured(cell)
+            except WirerateError:
                 self._close()
-        return CellFigures(cell, self._shared(cell.queues), reason=reason)
+                failures += 1
+                if failures == _FAILURES:
+                    raise
+                continue
+            if found.valid:
+                break
+        return found
 
     def _shared(self, queues: int) -> bool:
         settings = self._settings
         return places(queues, settings.lcores, foreign=settings.foreign).shared
 
-    def _measured(self, cell: Cell) -> CellFigures:
-        settings = self._settings
+    def _measured(self, cell: Cell) -> TrialFigures:
         pair = self._ready(cell.queues)
-        load = self._load(pair, cell)
-        work = self._work(pair, cell)
-        trials = [self._valid_trial(pair.trial, load, work) for _ in range(settings.repeats)]
-        if not any(one.forwarding_fps for one in trials) and settings.locations:
-            raise HostSetupError(_NOTHING)
+        load, work = self._load(pair, cell), self._work(pair, cell)
+        return pair.trial.measure(load, work, self._settings.trial_s, self._stopped)
+
+    def _figures(self, cell: Cell, trials: Sequence[TrialFigures], reason: str) -> CellFigures:
+        settings, shared = self._settings, self._shared(cell.queues)
+        if not reason and settings.locations and not any(one.forwarding_fps for one in trials):
+            reason = _NOTHING
         good = tuple(one for one in trials if one.valid)
-        shared = pair.places.shared
-        if not good:
+        if not reason and not good:
             reasons = dict.fromkeys(reason for one in trials for reason in one.reasons)
-            text = "no trial was valid: " + "; ".join(reasons)
-            return CellFigures(cell, shared, tuple(trials), reason=text)
+            reason = "no trial was valid: " + "; ".join(reasons)
+        if reason:
+            return CellFigures(cell, shared, tuple(trials), reason=reason)
         binds = binding(cell, good, settings.line_rate_bps)
         return CellFigures(cell, shared, good, binds=binds)
 
@@ -161,15 +188,6 @@ class Sweep:
         cycles = unit.in_cycles(cell.work or 0.0, hz)
         target = max(0, len(self._settings.dut_locations) - 1)
         return forwarder_program(pair.places.forwarder, cell.queues, cycles, {0: target})
-
-    def _valid_trial(
-        self, trial: PairTrial, load: dict[str, Any], work: dict[str, Any] | None
-    ) -> TrialFigures:
-        """A trial, repeated once where it was not valid."""
-        found = trial.measure(load, work, self._settings.trial_s, self._stopped)
-        if found.valid:
-            return found
-        return trial.measure(load, work, self._settings.trial_s, self._stopped)
 
     def _ready(self, queues: int) -> Pair:
         """The pair for so many queues."""
