@@ -35,9 +35,9 @@ def test_flows_grow_and_each_is_seen(program, tmp_path):
     growing = [look for look in found["series"] if look["seconds"] < 0.9]
     for look in growing:
         due = 1 + look["seconds"] * CPS
-        # The clock of a busy machine's worker may be a burst behind the counters'.
-        assert look["active_flows"] <= due + 1
-        assert look["distinct_flows"] <= due + 1
+        # On a busy machine the clock may be read some time before the counters.
+        assert look["active_flows"] <= 1.02 * due + 1
+        assert look["distinct_flows"] <= 1.02 * due + 1
     seen = [look["distinct_flows"] for look in found["series"]]
     assert seen == sorted(seen)
     assert found["series"][-1]["active_flows"] == FLOWS
@@ -192,7 +192,7 @@ def test_a_file_that_may_not_be_read(program, tmp_path):
 
 def test_warnings_do_not_stop_it(program, tmp_path):
     conf = tmp_path / "a.conf"
-    conf.write_text("flows 3\n_cps 0\n")
+    conf.write_text("flows 3\n_cps 0\nflow_num 1\n")
     run = program.run("flows", "-f", str(conf), "ring:x", *MAP, "--show-plan")
     assert run.code == 0
     assert run.err.startswith(f"wirerate: warning: {conf}:1: there is no key 'flows'")

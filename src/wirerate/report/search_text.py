@@ -50,8 +50,8 @@ def outcome_lines(outcome: Outcome) -> list[str]:
 def _judgement(progress: Progress) -> str:
     if progress.judgement is Judgement.ABOVE and not progress.step.offered:
         return "above: could not be sent"
-    if math.isinf(progress.step.intended_fps):
-        return f"{progress.judgement.value}: all that can be sent"
+    if progress.judgement is Judgement.ABOVE and math.isinf(progress.step.intended_fps):
+        return "above: all that can be sent"
     return progress.judgement.value
 
 
