@@ -25,7 +25,7 @@ IMPAIRED = ("--drop", "1%", "--duplicate", "0.5%", "--reorder", "0.2%", "--seed"
 def run_of(program: Program, plan: str, *words: str) -> dict[str, Any]:
     done = program.run("run", plan, *words, "--json", timeout_s=60)
     if "PACKET_FANOUT" in done.err:
-        # net_af_packet's group is its process id xor the interface's number: two processes may meet.
+        # net_af_packet's group is its process id xor the interface's number: two may meet.
         print("again, with another process id:", done.err)
         done = program.run("run", plan, *words, "--json", timeout_s=60)
     assert done.code == 0, done.err
