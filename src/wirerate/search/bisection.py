@@ -10,6 +10,7 @@ bracket is widened there. A step that is invalid is repeated twice. No search ta
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,7 @@ class EndOfSearchError(Exception):
         self.ended = ended
 
 
-class Bisection:
+class Bisection(ABC):
     """A search under way; what is sought is up to who derives from it."""
 
     what = "the rate"
@@ -113,17 +114,17 @@ class Bisection:
         self.number = 0
         self._first = 0
 
+    @abstractmethod
     def judge(self, step: Step) -> bool:
         """Whether a valid step is above."""
-        raise NotImplementedError
 
+    @abstractmethod
     def propose(self) -> float:
         """The next rate while the bracket is not tight."""
-        raise NotImplementedError
 
+    @abstractmethod
     def upper_matters(self, found: Step) -> bool:
         """Whether the upper bound needs a repeat, once ``found`` is to be the result."""
-        raise NotImplementedError
 
     def run(self) -> Search:
         """Yield each step; return how it ended."""
