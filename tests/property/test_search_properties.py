@@ -106,7 +106,7 @@ def test_loss_with_noise_ends_within_it(capacity, seed, noise):
     device = Device(capacity, noise=noise, seed=seed)
     outcome, seen = ended(converge_loss(device.measure, Bounds(1.0, LINE_FPS), 0.01))
     assert outcome.ended is Ended.CONVERGED
-    assert len(seen) <= 40
+    assert len(seen) <= 60  # most end after 25; a capacity far below the line takes more
     assert capacity * (1 - 3 * noise - 0.03) <= outcome.fps <= capacity * (1 + noise)
 
 
