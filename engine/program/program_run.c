@@ -74,12 +74,27 @@ program_stop_tx(struct program *program)
 	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
 }
 
+/* Workers send what is due until the stop, and have as long again to end by themselves. */
+static void
+wait_for_end(const struct program *program)
+{
+	const struct traffic *traffic = &program->traffic;
+	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
+	uint64_t end = stop + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz()), now = rte_rdtsc();
+
+	if (atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed) == TRAFFIC_NOT_STARTED)
+		return;
+	for (; now < end; now = rte_rdtsc())
+		rte_delay_us_sleep(100);
+}
+
 void
 program_halt(struct program *program)
 {
 	if (!program->running)
 		return;
 	program_stop_tx(program);
+	wait_for_end(program);
 	worker_stop_all(program->workers, program->worker_count);
 	for (uint32_t p = 0; p < program->port_count; p++) {
 		if (program->answers[p] != NULL)

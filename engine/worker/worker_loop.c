@@ -200,7 +200,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 			now = worker_sleep(worker, now);
 		before = now;
 	}
-	finish_tx(worker, now, needs);
+	finish_tx(worker, rte_rdtsc(), needs);
 	for (uint32_t i = 0; i < worker->forward_count; i++)
 		forward_task_end(&worker->forward[i]);
 	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
