@@ -20,6 +20,8 @@ from wirerate.errors import PlanError
 
 FCS_OCTETS = 4
 """The frame check sequence: in ``frame_size``, not in ``frame_len_no_fcs``."""
+HEADER_AND_FCS_OCTETS = 18
+"""Of Ethernet, around what the MTU counts."""
 
 LINE_OVERHEAD_OCTETS = 20
 """Preamble and start delimiter 8, minimum inter-frame gap 12."""

@@ -193,7 +193,7 @@ def add_latency(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add(
         "--histogram",
-        type=output_file,
+        type=output_file("--histogram"),
         metavar="FILE",
         help="write the latency histograms of measured flows, for HdrHistogram's tools (.hlog)",
     )

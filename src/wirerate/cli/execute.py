@@ -111,7 +111,7 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         for entry in run.lcore_map.ports
     ]
     with open_engine(settings, ports, run.lcore_map.lcores, memory) as engine:
-        return run.measure(engine, drafts, laps)
+        return run.measure(engine, drafts, laps, placements)
 
 
 def _scan_traces(plan: Plan) -> dict[Path, Mapping[str, Any]]:
@@ -213,11 +213,16 @@ class _Run:
         check_line_loads(self.plan, flows, line_rates, self.titles, self.settings.duration_ns)
 
     def measure(
-        self, engine: Engine, drafts: Sequence[CompiledFlow], laps: Mapping[str, int]
+        self,
+        engine: Engine,
+        drafts: Sequence[CompiledFlow],
+        laps: Mapping[str, int],
+        placements: Mapping[str, Placement],
     ) -> int:
         """One trial with an engine that has just started; ``drafts`` are the plan's flows.
 
-        ``laps``: the frames of ports that loop (`wirerate.plan.descriptor_loop`).
+        ``laps``: the frames of ports that loop (`wirerate.plan.descriptor_loop`); ``placements`` as
+        they were found before the start.
         """
         about = engine.call("engine.info")
         sizes = [flow.frame_size_max for flow in drafts]
@@ -240,7 +245,7 @@ class _Run:
             return report(found, session, self.view, self._facts(session))
         trial = self._trial(engine, program, session, self.settings.duration_ns)
         told = engine.call("ports.memory")["ports"]
-        session = session.placed(with_memory(self.placements(), told))
+        session = session.placed(with_memory(placements, told))
         watch = None
         if self.settings.peer is not None:
             watch = PeerWatch(self.settings.peer, self.settings.settle_ns)

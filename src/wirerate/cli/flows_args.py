@@ -14,17 +14,13 @@ from typing import TYPE_CHECKING
 from wirerate.cli.common_args import (
     EXIT_CODES_HELP,
     LCORE_MAPS_HELP,
-    add_latency,
     add_ports,
-    add_run,
-    add_show_plan,
-    add_trial,
     eal_request,
     run_settings,
     whole,
 )
-from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
-from wirerate.cli.peer_args import add_peer
+from wirerate.cli.converge_args import CONVERGE_HELP
+from wirerate.cli.run_groups import add_promiscuous, add_run_groups
 from wirerate.errors import PlanError
 from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.flows_conf import KEYS, Conf, Given, load_conf
@@ -123,13 +119,7 @@ def add_parser(
     ports = parser.add_argument_group("ports and lcores")
     _add_ends(ports)
     add_ports(ports)
-    output = parser.add_argument_group("run and output")
-    add_run(output)
-    add_trial(output)
-    add_latency(output)
-    add_peer(output)
-    add_converge(parser.add_argument_group("search"))
-    add_show_plan(output)
+    add_run_groups(parser, engine=False)
     return parser
 
 
@@ -222,13 +212,7 @@ def _add_ends(group: argparse._ArgumentGroup) -> None:
         help="queues of each port, each with a core of its own; in mode 2 with one to receive and "
         "one to send (default 1)",
     )
-    add(
-        "-P",
-        "--no-promiscuous",
-        action="store_false",
-        dest="promiscuous",
-        help="do not receive what is addressed to others",
-    )
+    add_promiscuous(group)
 
 
 def settings_from_args(

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
 from wirerate.units import parse_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FLOOR_MAX_NS = 1_000_000_000
 _RESULT_OCTETS_MAX = 64 << 20
@@ -31,12 +34,19 @@ def floor_ns(text: str) -> float:
     return float(floor)
 
 
-def output_file(text: str) -> Path:
-    """A file that can be made: its folder is there, and it is none itself. Raises PlanError."""
-    path = Path(text).absolute()
-    if not text or path.is_dir() or not path.parent.is_dir():
-        raise PlanError(f"--histogram {text!r}: no file can be there; give a file in a folder")
-    return path
+def output_file(option: str) -> Callable[[str], Path]:
+    """Make a reader of names of files that can be made: the folder is there, and no folder itself.
+
+    The reader raises PlanError.
+    """
+
+    def read(text: str) -> Path:
+        path = Path(text).absolute()
+        if not text or path.is_dir() or not path.parent.is_dir():
+            raise PlanError(f"{option} {text!r}: no file can be there; give a file in a folder")
+        return path
+
+    return read
 
 
 def _least_of_result(path: Path) -> float:

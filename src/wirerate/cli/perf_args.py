@@ -14,18 +14,13 @@ from typing import TYPE_CHECKING
 from wirerate.cli.common_args import (
     EXIT_CODES_HELP,
     LCORE_MAPS_HELP,
-    add_latency,
     add_ports,
-    add_run,
-    add_show_plan,
-    add_trial,
     eal_request,
     run_settings,
     whole,
 )
-from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
-from wirerate.cli.engine_args import add_engine
-from wirerate.cli.peer_args import add_peer
+from wirerate.cli.converge_args import CONVERGE_HELP
+from wirerate.cli.run_groups import add_promiscuous, add_run_groups
 from wirerate.errors import PlanError
 from wirerate.plan.converge_settings import ConvergeTo
 from wirerate.plan.location import parse_location
@@ -97,21 +92,8 @@ def add_parser(
     _add_traffic(parser.add_argument_group("traffic"))
     ports = parser.add_argument_group("ports and lcores")
     add_ports(ports)
-    ports.add_argument(
-        "-P",
-        "--no-promiscuous",
-        action="store_false",
-        dest="promiscuous",
-        help="do not receive what is addressed to others",
-    )
-    output = parser.add_argument_group("run and output")
-    add_run(output)
-    add_engine(output)
-    add_trial(output)
-    add_latency(output)
-    add_peer(output)
-    add_converge(parser.add_argument_group("search"))
-    add_show_plan(output)
+    add_promiscuous(ports)
+    add_run_groups(parser)
     return parser
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,13 @@ from wirerate.cli.rss_sweep_args import add_outputs, add_sweep, outputs_of, swee
 from wirerate.engine.eal import choose_memory
 from wirerate.errors import EngineRefusedError, ExitCode
 from wirerate.host.environment import environment
-from wirerate.plan.program import port_refusal
-from wirerate.plan.rss_settings import RECEIVER, SENDER, rss_memory_octets, rss_ports
+from wirerate.plan.rss_settings import (
+    RECEIVER,
+    SENDER,
+    rss_memory_octets,
+    rss_ports,
+    rss_refusal,
+)
 from wirerate.report import rss_json
 from wirerate.report.rss_text import rss_text
 from wirerate.trial.rss_check import check_rss
@@ -122,7 +126,8 @@ def _check(engine: Engine, settings: RssSettings) -> int:
     try:
         infos = engine.call("ports.open", {"ports": rss_ports(settings)})["ports"]
     except EngineRefusedError as error:
-        raise _named(error, settings) from error
+        titled = list(zip(TITLES.values(), settings.locations, strict=True))
+        raise rss_refusal(error, titled) from error
     tell_ports(engine, settings, about, list(zip(TITLES.values(), infos, strict=True)))
     result = check_rss(engine, settings, about, infos)
     if settings.json:
@@ -131,15 +136,3 @@ def _check(engine: Engine, settings: RssSettings) -> int:
     else:
         print(rss_text(result), flush=True)
     return ExitCode.PASS if result.passed else ExitCode.CRITERION_FAILED
-
-
-def _named(error: EngineRefusedError, settings: RssSettings) -> EngineRefusedError:
-    """The engine's refusal of a port in the user's words."""
-    path = error.path or ""
-    port = re.match(r"ports\[(\d+)\]", path)
-    if port is None:
-        return error
-    place = int(port[1])
-    text = str(error).removeprefix(f"{path}: ").replace("fewer Rx lcores in its map", "a lower -q")
-    text = port_refusal(text, TITLES[place], settings.locations[place])
-    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)

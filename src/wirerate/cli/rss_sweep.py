@@ -17,6 +17,7 @@ from wirerate.methods.rss_figures import CellFigures, fits, with_speed_ups
 from wirerate.methods.rss_placement import placement_document
 from wirerate.methods.rss_resume import append, begin, read_done
 from wirerate.methods.rss_sweep import Sweep, cells_of
+from wirerate.report.parts_json import verdict_document
 from wirerate.report.rss_csv import csv_text
 from wirerate.report.rss_setup_text import setup_text, time_text
 from wirerate.report.rss_sweep_text import progress, tables
@@ -122,11 +123,7 @@ def _document(
     """The JSON document; nothing is fitted where the forwarder's CPU is not known."""
     return {
         "schema": SCHEMA,
-        "verdict": {
-            "valid": verdict.valid,
-            "reasons": list(verdict.reasons),
-            "notes": list(verdict.notes),
-        },
+        "verdict": verdict_document(verdict),
         "environment": facts,
         "settings": settings.document(),
         "rss": placement_document(settings, placements, figures),

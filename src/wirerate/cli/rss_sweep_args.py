@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.common_args import eal_request, run_settings, whole
+from wirerate.cli.latency_args import output_file
 from wirerate.cli.rss_sweep import Outputs
 from wirerate.errors import PlanError
 from wirerate.methods.rss_settings import Link, SweepSettings, WorkUnit
@@ -117,32 +118,20 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
 def add_outputs(group: argparse._ArgumentGroup) -> None:
     """Files beside what is printed."""
     add = group.add_argument
-    add("--csv", type=_file_of("--csv"), metavar="FILE", help="write a row for each trial")
+    add("--csv", type=output_file("--csv"), metavar="FILE", help="write a row for each trial")
     add(
         "--report",
-        type=_file_of("--report"),
+        type=output_file("--report"),
         metavar="FILE",
         help="write a page (HTML) with tables and charts",
     )
     add("--plots", type=_folder, metavar="DIR", help="write the charts as PNG and SVG files")
     add(
         "--resume",
-        type=_file_of("--resume"),
+        type=output_file("--resume"),
         metavar="FILE",
         help="keep cells there as they are done, and go on where a sweep before was stopped",
     )
-
-
-def _file_of(option: str) -> Callable[[str], Path]:
-    """Make a reader of names of files that can be made: before a sweep, not after it."""
-
-    def read(text: str) -> Path:
-        path = Path(text).absolute()
-        if not text or path.is_dir() or not path.parent.is_dir():
-            raise PlanError(f"{option} {text!r}: no file can be there; give a file in a folder")
-        return path
-
-    return read
 
 
 def _folder(text: str) -> Path:

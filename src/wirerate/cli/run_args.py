@@ -10,17 +10,12 @@ from wirerate.cli.capture_args import add_captures
 from wirerate.cli.common_args import (
     EXIT_CODES_HELP,
     LCORE_MAPS_HELP,
-    add_latency,
     add_ports,
-    add_run,
-    add_show_plan,
-    add_trial,
     eal_request,
     run_settings,
 )
-from wirerate.cli.converge_args import CONVERGE_HELP, add_converge
-from wirerate.cli.engine_args import add_engine
-from wirerate.cli.peer_args import add_peer
+from wirerate.cli.converge_args import CONVERGE_HELP
+from wirerate.cli.run_groups import add_run_groups
 from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
@@ -82,14 +77,7 @@ def add_parser(
     )
     parser.add_argument("plan", metavar="PLAN", help="the plan's file; - is standard input")
     add_ports(parser.add_argument_group("ports and lcores"))
-    output = parser.add_argument_group("run and output")
-    add_run(output)
-    add_engine(output)
-    add_trial(output)
-    add_latency(output)
-    add_peer(output)
-    add_converge(parser.add_argument_group("search"))
-    add_show_plan(output)
+    add_run_groups(parser)
     add_captures(parser.add_argument_group("captures"))
     return parser
 

@@ -7,7 +7,6 @@ the forwarder is elsewhere, there is the generator's engine alone.
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
@@ -24,8 +23,9 @@ from wirerate.methods.rss_settings import PAIRED, places
 from wirerate.methods.rss_trial import PairTrial
 from wirerate.plan.location import parse_location
 from wirerate.plan.pools import rx_pool_octets
-from wirerate.plan.program import port_name, port_refusal
-from wirerate.units import FRAME_SIZE_ORDINARY, format_engineering
+from wirerate.plan.program import port_name
+from wirerate.plan.rss_settings import rss_refusal
+from wirerate.units import FRAME_SIZE_ORDINARY, HEADER_AND_FCS_OCTETS, format_engineering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from wirerate.methods.rss_settings import Places, SweepSettings
     from wirerate.plan.location import Location
 
-_HEADER_AND_FCS_OCTETS = 18
-"""Of Ethernet, around what the MTU counts."""
 _LINK_S = 10
 """So long a link may take: a line of copper needs some 4 s."""
 _POLL_NS = 5_000_000
@@ -149,7 +147,7 @@ def _opened(
     try:
         infos = engine.call("ports.open", {"ports": params})["ports"]
     except EngineRefusedError as error:
-        raise _named(error, ports) from error
+        raise rss_refusal(error, [(port.title, port.location) for port in ports]) from error
     for port, info in zip(ports, infos, strict=True):
         _check_limits(settings, port, info)
     return tuple(infos)
@@ -179,22 +177,9 @@ def _wait_for_links(generator: Engine, ports: Sequence[_Port], lcore: int) -> No
         generator.call("program.unload")
 
 
-def _named(error: EngineRefusedError, ports: Sequence[_Port]) -> EngineRefusedError:
-    """The engine's refusal of a port in the user's words."""
-    path = error.path or ""
-    found = re.match(r"ports\[(\d+)\]", path)
-    if found is None:
-        return error
-    port = ports[int(found[1])]
-    text = str(error).removeprefix(f"{path}: ")
-    text = re.sub(r"fewer (Rx |Tx )?lcores in its map", "a lower -q", text)
-    text = port_refusal(text, port.title, port.location)
-    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
-
-
 def _check_limits(settings: SweepSettings, port: _Port, info: Mapping[str, Any]) -> None:
     """Frames that are too large, and a load above the line of the port. Raises PlanError."""
-    most = info["mtu"] + _HEADER_AND_FCS_OCTETS
+    most = info["mtu"] + HEADER_AND_FCS_OCTETS
     if max(settings.sizes) > most:
         raise PlanError(
             f"--sizes: {max(settings.sizes)} octets are above the MTU of {port.title}, "

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wirerate.methods.rss_pair import Pair
     from wirerate.methods.rss_placement import Placement
     from wirerate.methods.rss_settings import SweepSettings
+    from wirerate.plan.rss_hash import RssFlow
 
 _TRIES = 3
 """A trial that was not valid is repeated; one that failed is, once."""
@@ -73,6 +74,8 @@ class Sweep:
         self._pair: Pair | None = None
         self.about: Mapping[str, Any] = {}
         self.placements: dict[int, Placement] = {}
+        self._flows: dict[int, tuple[RssFlow, ...]] = {}
+        self._load: tuple[tuple[int, int], dict[str, Any]] | None = None
 
     def __enter__(self) -> Sweep:
         """Nothing is open yet."""
@@ -92,7 +95,7 @@ class Sweep:
             pair = self._ready(queues) if self._settings.locations else None
             receiver = None if pair is None else pair.receiver
             self.placements[queues] = placement_of(self._settings, queues, receiver)
-            placed_flows(self._settings, self.placements[queues])
+            self._flows[queues] = placed_flows(self._settings, self.placements[queues])
 
     def run(self, cells: Sequence[Cell]) -> Iterator[CellFigures]:
         """Measure the cells, in order, after `prepare`.
@@ -151,7 +154,7 @@ class Sweep:
 
     def _measured(self, cell: Cell) -> TrialFigures:
         pair = self._ready(cell.queues)
-        load, work = self._load(pair, cell), self._work(pair, cell)
+        load, work = self._load_of(pair, cell), self._work(pair, cell)
         return pair.trial.measure(load, work, self._settings.trial_s, self._stopped)
 
     def _figures(self, cell: Cell, trials: Sequence[TrialFigures], reason: str) -> CellFigures:
@@ -167,11 +170,16 @@ class Sweep:
         binds = binding(cell, good, settings.line_rate_bps)
         return CellFigures(cell, shared, good, binds=binds)
 
-    def _load(self, pair: Pair, cell: Cell) -> dict[str, Any]:
-        """The generator's program."""
-        settings, placement = self._settings, self.placements[cell.queues]
-        flows = placed_flows(settings, placement)
-        shares = flows_of_queues(flows, placement.sender_rss, cell.queues)
+    def _load_of(self, pair: Pair, cell: Cell) -> dict[str, Any]:
+        """The generator's program: the same for all cells of a size, whatever their work."""
+        place = (cell.queues, cell.size)
+        if self._load is None or self._load[0] != place:
+            self._load = place, self._made_load(pair, cell)
+        return self._load[1]
+
+    def _made_load(self, pair: Pair, cell: Cell) -> dict[str, Any]:
+        settings, sender_rss = self._settings, self.placements[cell.queues].sender_rss
+        shares = flows_of_queues(self._flows[cell.queues], sender_rss, cell.queues)
         generator = Generator(pair.places.generator, pair.rx_queues, rx_port=pair.rx_port)
         dst_mac = settings.dst_mac if pair.receiver is None else pair.receiver["mac"]
         if dst_mac is not None:

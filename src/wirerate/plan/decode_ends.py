@@ -14,6 +14,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.device_flow import complete, ends_of
 from wirerate.plan.headers.patterns import VALUES_MAX
 from wirerate.plan.reader import port_reference, shown, to_name
+from wirerate.units import HEADER_AND_FCS_OCTETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from wirerate.plan.fields import Header
     from wirerate.plan.model import Sizes
     from wirerate.plan.reader import Reader
-
-HEADER_AND_FCS_OCTETS = 18
-"""Of Ethernet, around what the MTU counts."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from wirerate.errors import PlanError
 from wirerate.plan.answers import answers
 from wirerate.plan.location import LocationKind
 from wirerate.plan.program import port_name
-from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY
+from wirerate.units import FRAME_SIZE_JUMBO, FRAME_SIZE_ORDINARY, HEADER_AND_FCS_OCTETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from wirerate.plan.location import Location
     from wirerate.plan.model import Flow, Plan
     from wirerate.plan.run_settings import RunSettings
-
-_HEADER_AND_FCS_OCTETS = 18
-"""Of Ethernet, around what the MTU counts."""
 
 
 def port_params(
@@ -70,7 +67,7 @@ def frame_size_max(plan: Plan, port: int, sizes: Sequence[int], *, jumbo: bool =
     own = plan.ports[port]
     least = FRAME_SIZE_JUMBO if jumbo else FRAME_SIZE_ORDINARY
     if own.mtu is not None:
-        least = own.mtu + _HEADER_AND_FCS_OCTETS
+        least = own.mtu + HEADER_AND_FCS_OCTETS
     for flow, size in zip(plan.flows, sizes, strict=True):
         if own.name != flow.tx_port and own.name not in flow.rx_ports:
             continue

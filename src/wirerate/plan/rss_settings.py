@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from wirerate.errors import EngineRefusedError
 from wirerate.plan.pools import rx_pool_octets
 from wirerate.plan.port_params import queue_numbers
-from wirerate.plan.program import port_name
+from wirerate.plan.program import port_name, port_refusal
 from wirerate.plan.run_settings import RunSettings
 from wirerate.units import FRAME_SIZE_ORDINARY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wirerate.plan.location import Location
     from wirerate.plan.rss_flows import FlowKind, Spread
 
@@ -70,3 +74,17 @@ def rss_memory_octets(settings: RssSettings) -> int:
     return _FRAMES_OCTETS + sum(
         rx_pool_octets(settings, queues, FRAME_SIZE_ORDINARY) for queues in (1, settings.queues)
     )
+
+
+def rss_refusal(
+    error: EngineRefusedError, ports: Sequence[tuple[str, Location]]
+) -> EngineRefusedError:
+    """The engine's refusal of a port in the user's words; ``ports``: title and location of each."""
+    path = error.path or ""
+    found = re.match(r"ports\[(\d+)\]", path)
+    if found is None:
+        return error
+    text = str(error).removeprefix(f"{path}: ")
+    text = re.sub(r"fewer (Rx |Tx )?lcores in its map", "a lower -q", text)
+    text = port_refusal(text, *ports[int(found[1])])
+    return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
