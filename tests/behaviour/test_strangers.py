@@ -11,7 +11,7 @@ from support.host import ONE, hugepages, needs, needs_root, needs_two_cpus, run
 from support.peers import forwarding_testpmd, kernel_router, measured_plan
 
 FRAMES = 100_000
-TRIES = 3
+TRIES = 6
 
 
 def all_came_back(program, plan, *words):
