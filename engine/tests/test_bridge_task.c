@@ -222,6 +222,8 @@ refusals_name_the_place(void **state)
 		 "2 Rx queues"},
 		{BRIDGE(FROM_PORT("p0", 0), "\"kernel\": " WAY(TO("k0", 7))),
 		 "workers[0].tasks[0].kernel.to", "2 Tx queues"},
+		{BRIDGE(FROM_PORT("p0", 0), "\"kernel\": {\"to\": null, \"segments\": \"split\"}"),
+		 "workers[0].tasks[0].kernel.segments", "cannot split frames"},
 	};
 
 	(void)state;
