@@ -31,6 +31,7 @@ def kernel_path_document(**other: Any) -> dict[str, Any]:
             "udp_rate_bps": 0,
             "udp_length": 1470,
             "ipv6": False,
+            "fast_path": True,
             "fast_path_work_ns": 5000,
             "setting": "self-contained",
             "cpus": 2,
