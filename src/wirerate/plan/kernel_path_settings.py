@@ -98,7 +98,7 @@ class KernelPathSettings:
     and ping go over IPv6. ``offloads``: the kernel port's interface leaves checksums and
     segmentation to the bridge. ``fast_path_work_ns`` [ns] is what the application spends on a
     frame of its own under saturation. ``lcores`` may be used by engines, ``cpu_saver``: their
-    workers sleep when idle, None = where CPUs are few. ``real`` None = self-contained.
+    workers sleep when idle, else only where CPUs are few. ``real`` None = self-contained.
     """
 
     lcores: tuple[int, ...]
@@ -112,7 +112,7 @@ class KernelPathSettings:
     udp_length: int | None = None
     ipv6: bool = False
     fast_path_work_ns: int = 5_000
-    cpu_saver: bool | None = None
+    cpu_saver: bool = False
     real: Real | None = None
 
 
