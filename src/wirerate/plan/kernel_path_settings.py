@@ -98,8 +98,8 @@ class KernelPathSettings:
     and ping go over IPv6. ``offloads``: the kernel port's interface leaves checksums and
     segmentation to the bridge. ``fast_path``: the application's own frames are measured too, and
     ``fast_path_work_ns`` [ns] is what it spends on each under saturation. ``lcores`` may be used
-    by engines, ``cpu_saver``: their workers sleep when idle, None = where CPUs are few. ``real``
-    None = self-contained.
+    by engines, ``cpu_saver``: their workers sleep when idle, else only where CPUs are few.
+    ``real`` None = self-contained.
     """
 
     lcores: tuple[int, ...]
@@ -114,7 +114,7 @@ class KernelPathSettings:
     ipv6: bool = False
     fast_path: bool = True
     fast_path_work_ns: int = 5_000
-    cpu_saver: bool | None = None
+    cpu_saver: bool = False
     real: Real | None = None
 
 
