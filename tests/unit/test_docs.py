@@ -20,12 +20,14 @@ from support.forwarders import (
     session_of,
     settings_of,
 )
+from support.kernel_path_document import kernel_path_document
 from support.made_up import ENVIRONMENT
 from support.rss_device import SENDER, RssDevice
 from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
+from wirerate.plan.kernel_path_settings import Transfer
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.placement import place
@@ -126,7 +128,10 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss", "flows"]
+WITH_OPTIONS = [
+    *("perf", "run", "replay", "preview", "forward", "reflect", "report", "rss", "flows"),
+    "kernel-path",
+]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)
@@ -223,6 +228,8 @@ def tiny_document(command):
     """What the command prints of it with --json."""
     if command == "rss":
         return rss_json.document(tiny_check(), ENVIRONMENT)
+    if command == "kernel-path":
+        return kernel_path_document()
     if command == "forward":
         return forward_json.document(tiny_forwarder(), ENVIRONMENT)
     result = tiny_result()
@@ -264,6 +271,7 @@ SCHEMAS = {
     "forward": forward_json.SCHEMA,
     "rss": rss_json.SCHEMA,
     "flows": flows_json.SCHEMA,
+    "kernel-path": "wirerate-kernel-path/1",
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
@@ -279,6 +287,11 @@ WHOLE = {
         "traffic",
         *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
         "series[].latency_ns",
+    ),
+    "kernel-path": (
+        *("verdict", "environment", "settings", "rows[].verdict"),
+        *(f"rows[].tests.{transfer.value}" for transfer in Transfer),
+        *(f"rows[].ping.{when}" for when in ("idle", *(one.value for one in Transfer))),
     ),
 }
 """Objects that a page describes as one."""

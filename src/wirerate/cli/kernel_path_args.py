@@ -90,6 +90,11 @@ def add_what(group: argparse._ArgumentGroup) -> None:
         help="of the application on each frame of its own when saturated (default 5us)",
     )
     add(
+        "--cpu-saver",
+        action="store_true",
+        help="the application's workers sleep when nothing comes (default: where CPUs are few)",
+    )
+    add(
         "--no-fast-path",
         action="store_true",
         help="leave out the application's own frames, and saturation",
@@ -199,6 +204,7 @@ def settings_of(args: argparse.Namespace) -> KernelPathSettings:
         ipv6=ipv6,
         fast_path=not args.no_fast_path,
         fast_path_work_ns=args.fast_path_work_ns,
+        cpu_saver=args.cpu_saver,
         real=real,
     )
 

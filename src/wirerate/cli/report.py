@@ -96,6 +96,14 @@ def write_report(
     return written
 
 
+def write_csv(text: str, file: Path) -> None:
+    """Write what --csv asked for. Raises HostSetupError."""
+    try:
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise HostSetupError(f"--csv {file}: {error.strerror}") from error
+
+
 def _read(name: str) -> dict[str, Any]:
     try:
         text = Path(name).read_text(encoding="utf-8")

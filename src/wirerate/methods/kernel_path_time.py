@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a `wirerate kernel-path` still takes, foretold by its settings, then by its rows. Pure."""
+"""How long a `wirerate kernel-path` still takes, by its settings, then by its rows. Pure."""
 
 from __future__ import annotations
 

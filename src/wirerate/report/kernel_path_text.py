@@ -176,32 +176,36 @@ def _table(heads: Heads, rows: Sequence[Sequence[str]], width: int) -> list[str]
     return [*(line.rstrip() for line in lines[:3]), rule, *(line.rstrip() for line in lines[3:])]
 
 
-def _named(title: str, lines: Iterator[str], width: int) -> list[str]:
-    found = [wrapped(f"  {line}", width) for line in lines]
+def _named(title: str, said: Iterator[tuple[str, str]], width: int) -> list[str]:
+    """What is said of rows (row, text), the same of several in one line."""
+    rows: dict[str, list[str]] = {}
+    for row, text in said:
+        rows.setdefault(text, []).append(row)
+    found = [wrapped(f"  {', '.join(who)}: {text}", width) for text, who in rows.items()]
     return ["", f"{title}:", *found] if found else []
 
 
-def _limits(rows: Sequence[Row]) -> Iterator[str]:
+def _limits(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     for row in rows:
         for limit in row["limits"]:
-            yield f"{label(row)}: {limit}"
+            yield label(row), limit
 
 
-def _troubles(rows: Sequence[Row]) -> Iterator[str]:
+def _troubles(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     for row in rows:
         for reason in failures(row):
-            yield f"{label(row)}: failed: {reason}"
+            yield label(row), f"failed: {reason}"
         for reason in doubts(row):
-            yield f"{label(row)}: not valid: {reason}"
+            yield label(row), f"not valid: {reason}"
         for note in row["verdict"]["notes"]:
-            yield f"{label(row)}: note: {note}"
+            yield label(row), f"note: {note}"
 
 
-def _absent(rows: Sequence[Row]) -> Iterator[str]:
+def _absent(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     for row in rows:
         if row["status"] == "cannot run":
             hint = f"; to change it: {row['hint']}" if row["hint"] else ""
-            yield f"{label(row)}: {row['reason']}{hint}"
+            yield label(row), f"{row['reason']}{hint}"
 
 
 def _gbps(value: float | None) -> str:
