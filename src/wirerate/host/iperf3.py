@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import HostSetupError, TrialError
@@ -19,6 +18,7 @@ from wirerate.host.tree import ROOT, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from wirerate.host.children import Child
 

@@ -12,7 +12,8 @@ from wirerate.units import FCS_OCTETS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COMMAND = ("cat", "/proc/net/dev", "/proc/net/snmp", "/proc/net/snmp6")
+_COMMAND = ("sh", "-c", "cat /proc/net/dev /proc/net/snmp; cat /proc/net/snmp6 2>/dev/null || :")
+"""A kernel without IPv6 has no snmp6."""
 _DEV_WORDS = 16
 _RX_OCTETS, _RX_FRAMES, _TX_OCTETS, _TX_FRAMES = 0, 1, 8, 9
 """Places of the columns in /proc/net/dev."""
@@ -30,7 +31,9 @@ class InterfaceCounts:
 
 @dataclass(frozen=True)
 class NetCounters:
-    """``ip_in`` and ``ip_out``: packets of IPv4 and IPv6 as the stack handles them: what GRO has
+    """Of one namespace.
+
+    ``ip_in`` and ``ip_out``: packets of IPv4 and IPv6 as the stack handles them: what GRO has
     merged is one, and so is what is cut into segments later.
     """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The application's own traffic in `wirerate kernel-path`: sent from the far side by a `wirerate
-run` of its own, every frame measured, and what came back.
+"""The application's own traffic in `wirerate kernel-path`: sent, measured, summed up.
 
+A `wirerate run` of its own sends from the far side and measures every frame that comes back.
 The frames are for a MAC address that is no kernel's, and come back to one that is none, so that
 both kernels drop them at once.
 """

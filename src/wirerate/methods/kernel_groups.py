@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which groups of `wirerate kernel-path` can run on this machine; of the others why not, and what
-would change it.
-"""
+"""Which groups of `wirerate kernel-path` can run on this machine, and why others cannot."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def row_names(settings: KernelPathSettings) -> list[RowName]:
         for group in Group
         if group in settings.groups
         for name in (
-            [RowName(group)]
-            if group is Group.LINUX
-            else [RowName(group, mode) for mode in modes]
+            [RowName(group)] if group is Group.LINUX else [RowName(group, mode) for mode in modes]
         )
     ]
 
@@ -116,9 +112,7 @@ def _device(root: Path, name: str, module: str) -> CannotRun | None:
         return None
     release = read_text(root / "proc/sys/kernel/osrelease") or ""
     folder = root / "lib/modules" / release
-    listed = "".join(
-        read_text(folder / file) or "" for file in ("modules.dep", "modules.builtin")
-    )
+    listed = "".join(read_text(folder / file) or "" for file in ("modules.dep", "modules.builtin"))
     if re.search(rf"/{module}\.ko", listed):
         return CannotRun(f"no /{name}", f"modprobe {module}")
     return CannotRun(

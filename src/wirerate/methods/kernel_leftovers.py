@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run of `wirerate kernel-path` has on this machine, written down before it is made; and how
-what a killed one has left is found and removed.
+"""What runs of `wirerate kernel-path` have on this machine, and the removal of what was left.
 
 The file `wr-kp-PID.json` in the directory of runs is written first and removed last. The start
 time of the process tells it from another one that got its number later.
@@ -13,7 +12,6 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.run_dir import base_directory, sweep
@@ -24,6 +22,7 @@ from wirerate.host.tree import ROOT, read_text, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 _PREFIX = "wr-kp-"
 _NAME = re.compile(rf"{_PREFIX}(\d+)-\w+")

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One row of `wirerate kernel-path`: ping, the four transfers in rounds, the fast path alone and
-beside a transfer, and saturated.
+"""One row of `wirerate kernel-path`, all of its measurements.
+
+Ping, the four transfers in rounds, the fast path alone, beside a transfer, and saturated.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wirerate.errors import TrialError
+from wirerate.errors import HostSetupError, TrialError
 from wirerate.host.ping import ping_document, together
 from wirerate.methods.kernel_fast_path import fast_document, generator, result_of
 from wirerate.methods.kernel_figures import failed_test, figures, test_document
@@ -20,12 +22,18 @@ from wirerate.methods.kernel_transfer import (
     transfer,
     wait_until_reachable,
 )
-from wirerate.plan.kernel_path_settings import FAST_PATH_FPS, FAST_PATH_SATURATED_FPS, Transfer
+from wirerate.plan.kernel_path_settings import (
+    FAST_PATH_FPS,
+    FAST_PATH_SATURATED_FPS,
+    Group,
+    Transfer,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
+    from wirerate.host.children import Child
     from wirerate.host.ping import PingResult
     from wirerate.methods.kernel_fast_path import Generated
     from wirerate.methods.kernel_figures import Repeat
@@ -33,9 +41,15 @@ if TYPE_CHECKING:
     from wirerate.methods.kernel_site import Link
     from wirerate.methods.kernel_transfer import Tick
     from wirerate.plan.kernel_path_settings import KernelPathSettings
+    from wirerate.trial.bridge import Bridge
+    from wirerate.trial.bridge_look import BridgeLook
 
 _IPERF_THREADS = 2
 _LCORES = 2
+_POLL_S = 0.1
+_NS_PER_S = 1_000_000_000
+_WITHIN = 0.7
+"""The share of the generator's time in which pings are sent and frames counted."""
 _BESIDE_S = 600
 """A transfer beside something else is ended when that has; so long it may take."""
 
@@ -45,6 +59,27 @@ class Site(Protocol):
 
     def link(self, row: RowName, work_ns: int = 0) -> AbstractContextManager[Link]:
         """Make what a row needs; ``work_ns`` is what the application spends on its frames."""
+
+
+class Watch:
+    """What is looked after while something is waited for."""
+
+    def __init__(self, stopped: Callable[[], None], application: Bridge | None) -> None:
+        """``stopped`` raises when it is time to."""
+        self._stopped = stopped
+        self._application = application
+        self._next_s = 0.0
+
+    def look(self) -> None:
+        """Raises EngineDiedError, HostSetupError where an interface vanished, and what it must."""
+        self._stopped()
+        now_s = time.monotonic()
+        if self._application is None or now_s < self._next_s:
+            return
+        self._next_s = now_s + _POLL_S
+        self._application.poll()
+        if self._application.gone:
+            raise HostSetupError(self._application.gone)
 
 
 class Row:
@@ -66,6 +101,7 @@ class Row:
         self._fast: dict[str, Any] = {}
         self._failures: dict[Transfer, list[str]] = {}
         self._reasons: list[str] = []
+        self._notes: dict[str, None] = {}
         self._steering: dict[str, str] | None = None
         self.repeats: dict[Transfer, list[Repeat]] = {kind: [] for kind in Transfer}
 
@@ -84,25 +120,22 @@ class Row:
                 self._try("fast path beside TCP read", lambda: self._loaded(link, tick))
         if self._fast:
             with self._linked(site, settings.fast_path_work_ns) as (link, tick):
-                self._try("saturation", lambda: self._saturated(link, tick))
+                bridge = link.application
+                if bridge is not None:
+                    self._try("saturation", lambda: self._saturated(link, bridge, tick))
 
     @contextmanager
     def _linked(self, site: Site, work_ns: int) -> Iterator[tuple[Link, Tick]]:
         """Both sides, which answer each other, and what is to be called while waiting."""
         self._say("set up")
         with site.link(self._name, work_ns) as link:
-            application = link.application
-
-            def tick() -> None:
-                self._stopped()
-                if application is not None:
-                    application.poll()
-
+            tick = Watch(self._stopped, link.application).look
             wait_until_reachable(link, tick)
             yield link, tick
-            if application is not None:
-                steering = application.steering
+            if link.application is not None:
+                steering = link.application.steering
                 self._steering = {"by": steering.by, "reason": steering.reason}
+                self._notes.update(dict.fromkeys(link.application.notes))
 
     def _transfer(self, link: Link, kind: Transfer, tick: Tick) -> None:
         """One of them; where it fails, that is its result."""
@@ -139,18 +172,78 @@ class Row:
                 raise TrialError(f"iperf3 ended before it: {client.complaint() or 'no reason'}")
         self._fast["loaded"] = fast_document(found)
 
-    def _saturated(self, link: Link, tick: Tick) -> None:
-        """Ping as long as the generator takes, which is more than it sends."""
+    def _saturated(self, link: Link, bridge: Bridge, tick: Tick) -> None:
+        """Ping, and count, while frames of the fast path come."""
         seconds = self._settings.time_s
         with generator(link.far or "", FAST_PATH_SATURATED_FPS, seconds) as running:
-            began = link.application.look()
-            _wait_for_frames(link, began.fast.frames, running.running, tick)
-            before = link.application.look()
-            self._pings["saturated"] = [pinged(link, seconds / 2, tick)]
-            after = link.application.look()
+            before = _when_moving(bridge, running, tick)
+            self._pings["saturated"] = [pinged(link, seconds * _WITHIN, tick)]
+            after = bridge.look()
             found = result_of(running, seconds, tick)
-        elapsed_s = (after.at_ns - before.at_ns) / 1e9
+        frames = after.fast.frames - before.fast.frames
         self._fast["saturated"] = {
             "offered_fps": found.offered_fps,
-            "forwarded_fps": (after.fast.frames - before.fast.frames) / elapsed_s,
+            "forwarded_fps": frames * _NS_PER_S / (after.at_ns - before.at_ns),
         }
+
+    def document(self, linux: Row | None, cpus: int) -> dict[str, Any]:
+        """The row, measured; ``linux``: that row, to compare with."""
+        tests = {kind.value: self._test(kind) for kind in Transfer}
+        reasons = [*self._reasons]
+        for kind, repeats in self.repeats.items():
+            reasons += [f"{kind.title}: {text}" for text in self._failures.get(kind, ())]
+            reasons += [text for one in repeats for text in one.reasons]
+        pings = {key: ping_document(together(some)) for key, some in self._pings.items()}
+        threads = _IPERF_THREADS + (0 if self._name.group is Group.LINUX else _LCORES)
+        return {
+            "group": self._name.group.value,
+            "mode": self._name.mode,
+            "status": "ok",
+            "reason": "",
+            "hint": "",
+            "steering": self._steering,
+            "verdict": verdict(dict.fromkeys(reasons), self._notes),
+            "tests": tests,
+            "ping": {"saturated": None, **pings},
+            "fast_path": self._fast or None,
+            "limits": limits_of(
+                self.repeats, linux.repeats if linux else None, cpus=cpus, threads=threads
+            ),
+        }
+
+    def _test(self, kind: Transfer) -> dict[str, Any]:
+        if self.repeats[kind]:
+            return test_document(self.repeats[kind])
+        return failed_test("; ".join(dict.fromkeys(self._failures.get(kind, ("not run",)))))
+
+
+def _when_moving(bridge: Bridge, running: Child, tick: Tick) -> BridgeLook:
+    """The first look at which the fast path has moved frames. Raises TrialError."""
+    first = bridge.look().fast.frames
+    while (look := bridge.look()).fast.frames == first:
+        if running.wait(_POLL_S, tick):
+            raise TrialError(f"no frame of it passed: {running.complaint() or 'no reason'}")
+    return look
+
+
+def verdict(reasons: Iterable[str], notes: Iterable[str] = ()) -> dict[str, Any]:
+    """The verdict on a row or on all of them: valid without a reason to the contrary."""
+    found = list(reasons)
+    return {"valid": not found, "reasons": found, "notes": list(notes)}
+
+
+def absent_row(name: RowName, status: str, reason: str, hint: str = "") -> dict[str, Any]:
+    """A row without figures: `failed`, or `cannot run` where ``hint`` would change that."""
+    return {
+        "group": name.group.value,
+        "mode": name.mode,
+        "status": status,
+        "reason": reason,
+        "hint": hint,
+        "steering": None,
+        "verdict": verdict([reason]),
+        "tests": {},
+        "ping": {},
+        "fast_path": None,
+        "limits": [],
+    }

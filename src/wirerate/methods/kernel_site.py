@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a row of `wirerate kernel-path` is measured: interfaces and addresses of both sides, made
-for the row and removed behind it.
+"""Where a row of `wirerate kernel-path` is measured: interfaces and addresses of both sides.
 
-Self-contained, near and far are network namespaces joined by a veth pair, the wire. Frames on it
-are frames: Linux cuts and computes checksums before it, and merges only where it receives itself.
+They are made for the row and removed behind it. Self-contained, near and far are network
+namespaces joined by a veth pair, the wire. Frames on it are frames: Linux cuts and computes
+checksums before it, and merges only where it receives itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wirerate.host.iperf3 import SERVER_PORT
 from wirerate.host.namespaces import (
@@ -29,10 +30,10 @@ from wirerate.plan.kernel_path_settings import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from wirerate.methods.kernel_groups import RowName
     from wirerate.plan.kernel_path_settings import KernelPathSettings, Real
+    from wirerate.trial.bridge import Bridge
 
 FAR, NEAR = "far", "near"
 FAR_ADDRESSES = ("198.18.0.1/24", "fd00:18::1/64")
@@ -40,6 +41,7 @@ NEAR_ADDRESSES = ("198.18.0.2/24", "fd00:18::2/64")
 """Of RFC 2544's network for benchmarks, and private ones."""
 _KERNEL, _ENGINE = "kp", "kp0"
 """The kernel port's interface, and the other end of a veth pair where it is one."""
+_IPV6 = Path("/proc/sys/net/ipv6")
 _CUT = {"tx": False, "tso": False}
 """Linux computes checksums and cuts before the interface."""
 
@@ -63,7 +65,8 @@ class Link:
 
     ``near`` and ``far``: their namespaces; ``near`` None = this one, ``far`` None = another
     machine, on which ``server`` is iperf3's. ``interface``: the near kernel's. ``application``
-    None = Linux has the wire itself.
+    None = Linux has the wire itself. ``near_merges``: GRO is on at the near end of the veth pair;
+    at the far end it always is.
     """
 
     near: str | None
@@ -71,7 +74,8 @@ class Link:
     server: str
     server_port: int
     interface: str
-    application: Any | None
+    application: Bridge | None
+    near_merges: bool = False
 
 
 class SelfContained:
@@ -80,7 +84,7 @@ class SelfContained:
     def __init__(
         self,
         settings: KernelPathSettings,
-        open_application: Callable[[Opening], AbstractContextManager[Any]],
+        open_application: Callable[[Opening], Bridge],
     ) -> None:
         self._settings = settings
         self._open_application = open_application
@@ -117,7 +121,8 @@ class SelfContained:
                 interface = application.kernel_interface or _KERNEL
             self._address(self._near, interface, NEAR_ADDRESSES)
             server = FAR_ADDRESSES[self._settings.ipv6].partition("/")[0]
-            yield Link(self._near, self._far, server, SERVER_PORT, interface, application)
+            sides = (self._near, self._far, server, SERVER_PORT, interface, application)
+            yield Link(*sides, near_merges=application is None)
 
     def _wire(self, stack: ExitStack) -> None:
         """The pair far, near; far is ready."""
@@ -126,9 +131,9 @@ class SelfContained:
         set_features(self._far, FAR, {**_CUT, "gro": True})
         self._address(self._far, FAR, FAR_ADDRESSES)
 
-    @staticmethod
-    def _address(namespace: str, interface: str, addresses: tuple[str, ...]) -> None:
-        for address in addresses:
+    def _address(self, namespace: str, interface: str, addresses: tuple[str, str]) -> None:
+        """Both addresses, or IPv4 alone where this kernel has nothing else and nobody asked."""
+        for address in addresses if self._settings.ipv6 or _IPV6.exists() else addresses[:1]:
             add_address(namespace, interface, address)
         set_up(namespace, interface)
 
@@ -167,7 +172,7 @@ class RealSite:
         self,
         settings: KernelPathSettings,
         real: Real,
-        open_application: Callable[[Opening], AbstractContextManager[Any]],
+        open_application: Callable[[Opening], Bridge],
     ) -> None:
         self._settings = settings
         self._real = real

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One transfer of `wirerate kernel-path`: iperf3 at both ends, ping beside it, and what was counted
-on the wire, in the kernel, in the application and of CPU time meanwhile.
+"""One transfer of `wirerate kernel-path`: iperf3 at both ends, ping beside it.
+
+Meanwhile is counted: on the wire, in the near kernel, in the application, and CPU time.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirerate.errors import HostSetupError, TrialError
 from wirerate.host.children import child
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from wirerate.host.ping import PingResult
     from wirerate.methods.kernel_site import Link
     from wirerate.plan.kernel_path_settings import KernelPathSettings, Transfer
+    from wirerate.trial.bridge_look import BridgeLook
 
     Tick = Callable[[], None]
 
@@ -40,6 +42,7 @@ _MS_PER_S = 1000
 _GRACE_S = 20.0
 """What iperf3 may need beyond its time to connect, to end, and to tell."""
 _REACH_S = 15.0
+_ETHERNET_OCTETS = 14
 _PING_PATIENCE_S = 2.0
 _HEARD_SHARE = 0.95
 """Pings are sent in this share of a transfer's time, so that the last replies come within it."""
@@ -67,7 +70,7 @@ class Sample:
 
     counts: Counts
     machine_ns: int
-    look: Any | None
+    look: BridgeLook | None
 
 
 @dataclass(frozen=True)
@@ -87,19 +90,26 @@ def sample(link: Link) -> Sample:
     near = read_net_counters(link.near)
     if link.interface not in near.interfaces:
         raise HostSetupError(f"interface {link.interface} of the kernel port is gone")
-    counts = _remote_counts(link, look, near) if link.far is None else _counts(link.far, near)
+    counts = _remote_counts(link, look, near) if link.far is None else _counts(link, link.far, near)
     return Sample(counts, machine_busy_ns(), look)
 
 
-def _counts(far_namespace: str, near: NetCounters) -> Counts:
+def _counts(link: Link, far_namespace: str, near: NetCounters) -> Counts:
     """Self-contained: the far end of the wire, and the near kernel's IP, which has nothing else."""
     wire = read_net_counters(far_namespace).interfaces[FAR]
+    # Where the receiving end of a veth pair merges, frames are counted there, behind the header.
+    uncounted = _ETHERNET_OCTETS if link.near_merges else 0
     return Counts(
-        wire.tx_frames, wire.tx_octets, wire.rx_frames, wire.rx_octets, near.ip_in, near.ip_out
+        wire.tx_frames,
+        wire.tx_octets + wire.tx_frames * uncounted,
+        wire.rx_frames,
+        wire.rx_octets + wire.rx_frames * _ETHERNET_OCTETS,
+        near.ip_in,
+        near.ip_out,
     )
 
 
-def _remote_counts(link: Link, look: Any | None, near: NetCounters) -> Counts:
+def _remote_counts(link: Link, look: BridgeLook | None, near: NetCounters) -> Counts:
     """A real wire: the engine's counts of its port, where there is one, and the interface's."""
     own = near.interfaces[link.interface]
     if look is None:
@@ -175,7 +185,8 @@ def transfer(link: Link, settings: KernelPathSettings, kind: Transfer, tick: Tic
     """Do one transfer. Raises TrialError, HostSetupError, and what ``tick`` does."""
     request = request_of(link, settings, kind, settings.time_s)
     before = sample(link)
-    with started(link, request, tick) as client, _ping(link, settings.time_s * _HEARD_SHARE) as ping:
+    pinging = _ping(link, settings.time_s * _HEARD_SHARE)
+    with started(link, request, tick) as client, pinging as ping:
         if not client.wait(request.time_s + _GRACE_S, tick):
             raise TrialError(
                 f"iperf3 has not ended {_GRACE_S:.0f} s after its {request.time_s} s: "
