@@ -8,6 +8,7 @@ import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -226,12 +227,13 @@ def tiny_check():
 
 def tiny_document(command):
     """What the command prints of it with --json."""
-    if command == "rss":
-        return rss_json.document(tiny_check(), ENVIRONMENT)
-    if command == "kernel-path":
-        return kernel_path_document()
-    if command == "forward":
-        return forward_json.document(tiny_forwarder(), ENVIRONMENT)
+    made: dict[str, Any] = {
+        "rss": lambda: rss_json.document(tiny_check(), ENVIRONMENT),
+        "kernel-path": kernel_path_document,
+        "forward": lambda: forward_json.document(tiny_forwarder(), ENVIRONMENT),
+    }
+    if command in made:
+        return made[command]()
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)

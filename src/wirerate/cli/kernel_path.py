@@ -27,7 +27,7 @@ from wirerate.methods.kernel_leftovers import find_leftovers, remove_leftovers
 from wirerate.methods.kernel_path import KernelPath, dpdk_version
 from wirerate.methods.kernel_path_time import left_s
 from wirerate.plan.kernel_path_settings import Group
-from wirerate.report.columns import terminal_columns
+from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.kernel_path_csv import csv_text
 from wirerate.report.kernel_path_text import kernel_path_text, row_line
 from wirerate.report.kernel_path_view import failures, tried_rows
@@ -131,7 +131,7 @@ def _list(settings: KernelPathSettings, *, as_json: bool) -> int:
     for one in found:
         text = f"cannot run: {one['reason']}" if one["reason"] else "can run"
         hint = f"; to change it: {one['hint']}" if one["hint"] else ""
-        print(f"{one['group']:<{width}}  {text}{hint}")
+        print(wrapped(f"{one['group']:<{width}}  {text}{hint}", terminal_columns()))
     return ExitCode.PASS
 
 

@@ -34,6 +34,8 @@ CPU_PARTS = {
 """Whose CPU time; `machine` has all the others in it."""
 NONE = "-"
 """Shown for what was not measured."""
+_NOT_RUN = "not run"
+"""Of tests that a failure before them kept from being run."""
 _GIGA = 1e9
 NS_PER_FRAME = "ns_per_frame"
 S_PER_GB = "s_per_gb"
@@ -116,7 +118,7 @@ def failures(row: Row) -> Iterator[str]:
         yield row["reason"]
     for name, title in TESTS.items():
         test = (row.get("tests") or {}).get(name)
-        if test is not None and test["status"] != "ok":
+        if test is not None and test["status"] != "ok" and test["reason"] != _NOT_RUN:
             yield f"{title}: {test['reason']}"
 
 
