@@ -116,7 +116,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kernel_port", "mode", "offloads"), CASES, ids=" ".join)
+@pytest.mark.parametrize(("kernel_port", "mode", "offloads"), CASES)
 def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
     """Every octet as it was sent, both ways, IPv6 too; and all is as before at the end."""
     before = net.features(net.near, "near")

@@ -63,6 +63,7 @@ class Hosts:
         """The veth pair kp0-kp at near, for kernel ports that open an interface."""
         run("ip", "-n", self.near, "link", "add", "kp0", "type", "veth", "peer", "kp")
         _silent(self.near, "kp0")
+        run("ip", "-n", self.near, "link", "set", "kp", "up")
 
     def no_kernel_pair(self) -> None:
         run("ip", "-n", self.near, "link", "del", "kp0")
