@@ -142,28 +142,32 @@ class _Progress:
         self._settings = settings
         self._quiet = quiet
         self._line = StatusLine()
-        self._names = row_names(settings)
+        names = row_names(settings)
+        self._total = len(names)
+        self._measured = [name for name in names if cannot_run(name.group, settings, "") is None]
         self._began_s = time.monotonic()
-        self._rows = 0
+        self._rows = self._ran = 0
 
     def begin(self) -> None:
-        """Say how long it may take, those that cannot run included."""
+        """Say how long it may take."""
         if not self._quiet:
-            about = time_text(left_s(self._names, 0, self._settings, 0.0))
-            print(f"{len(self._names)} rows, {about} at most, about", flush=True)
+            about = time_text(left_s(self._measured, 0, self._settings, 0.0))
+            rows = f"{self._total} rows, {len(self._measured)} of which can run here"
+            print(f"{rows}: some {about}", flush=True)
 
     def say(self, text: str) -> None:
         """One step of a row."""
         gone_s = time.monotonic() - self._began_s
-        left = left_s(self._names, self._rows, self._settings, gone_s)
-        self._line.show(f"{text}; {time_text(left)} left, about")
+        left = left_s(self._measured, self._ran, self._settings, gone_s)
+        self._line.show(f"{text}; {time_text(left)} left")
 
     def done(self, row: Mapping[str, Any]) -> None:
         """A row."""
         self._rows += 1
+        self._ran += row["status"] != "cannot run"
         self._line.clear()
         if not self._quiet:
-            print(f"[{self._rows}/{len(self._names)}] {row_line(row)}", flush=True)
+            print(f"[{self._rows}/{self._total}] {row_line(row)}", flush=True)
 
     def end(self) -> None:
         """Leave the terminal as it was."""

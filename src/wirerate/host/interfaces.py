@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,17 +47,16 @@ class Link:
     addresses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Network:
     """A network namespace as ip and ethtool see it; ``namespace`` None = this process's."""
 
-    namespace: str | None = None
-    inside: tuple[str, ...] = field(init=False)
+    def __init__(self, namespace: str | None = None) -> None:
+        self.namespace = namespace
 
-    def __post_init__(self) -> None:
+    @property
+    def inside(self) -> tuple[str, ...]:
         """What goes before a command that is to see it."""
-        named = () if self.namespace is None else ("ip", "netns", "exec", self.namespace)
-        object.__setattr__(self, "inside", named)
+        return () if self.namespace is None else ("ip", "netns", "exec", self.namespace)
 
     def link(self, name: str) -> Link | None:
         """An interface; None where there is none of that name. Raises HostSetupError."""

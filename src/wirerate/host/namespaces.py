@@ -24,8 +24,8 @@ _TIMEOUT_S = 20
 
 
 def inside(namespace: str | None, command: Sequence[str]) -> list[str]:
-    """The command as it runs in a namespace; None = this process's."""
-    return [*([] if namespace is None else ["nsenter", f"--net={NAMED / namespace}"]), *command]
+    """The command as it runs in a namespace, whose /sys it sees too; None = this process's."""
+    return [*([] if namespace is None else ["ip", "netns", "exec", namespace]), *command]
 
 
 def run_tool(what: str, command: Sequence[str]) -> str:

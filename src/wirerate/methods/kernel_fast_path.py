@@ -74,13 +74,18 @@ def fast_plan(fps: int) -> dict[str, Any]:
 
 
 @contextmanager
-def generator(namespace: str, fps: int, seconds: float) -> Iterator[Child]:
-    """Start it in a namespace; it is ended with the block."""
+def generator(namespace: str, fps: int, seconds: float, sleep_ns: int) -> Iterator[Child]:
+    """Start it in a namespace; it is ended with the block.
+
+    ``sleep_ns``: its worker sleeps so long when nothing is due, which is in its latencies, too.
+    """
     with TemporaryDirectory(prefix="wr-kp-") as folder:
         plan = Path(folder) / "fast.json"
         plan.write_text(json.dumps(fast_plan(fps)), encoding="utf-8")
-        words = [sys.executable, "-m", "wirerate", "run", str(plan), "--json", "--cpu-saver"]
+        words = [sys.executable, "-m", "wirerate", "run", str(plan), "--json"]
         words += ["--duration", f"{seconds:g}s", "--settle", _SETTLE]
+        if sleep_ns:
+            words += ["--cpu-saver", f"{sleep_ns}ns"]
         with child(words, namespace) as running:
             yield running
 

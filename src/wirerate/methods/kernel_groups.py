@@ -25,7 +25,6 @@ _PACKAGES = {
     "ping": "iputils-ping",
     "ip": "iproute2",
     "ethtool": "ethtool",
-    "nsenter": "util-linux",
     "setpriv": "util-linux",
 }
 """The programs that are run, and Debian's packages of them."""

@@ -22,6 +22,7 @@ from wirerate.methods.kernel_transfer import (
     transfer,
     wait_until_reachable,
 )
+from wirerate.plan.bridge_settings import SLEEP_SCARCE_NS
 from wirerate.plan.kernel_path_settings import (
     FAST_PATH_FPS,
     FAST_PATH_SATURATED_FPS,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 _IPERF_THREADS = 2
 _LCORES = 2
+_GENERATOR_LCORES = 2
 _POLL_S = 0.1
 _NS_PER_S = 1_000_000_000
 _WITHIN = 0.7
@@ -137,6 +139,12 @@ class Row:
                 self._steering = {"by": steering.by, "reason": steering.reason}
                 self._notes.update(dict.fromkeys(link.application.notes))
 
+    @property
+    def _sleep_ns(self) -> int:
+        """Of the generator's worker, which has a CPU of its own only where there are many."""
+        few = len(self._settings.lcores) < _IPERF_THREADS + _LCORES + _GENERATOR_LCORES
+        return SLEEP_SCARCE_NS if few or self._settings.cpu_saver else 0
+
     def _transfer(self, link: Link, kind: Transfer, tick: Tick) -> None:
         """One of them; where it fails, that is its result."""
         try:
@@ -157,7 +165,7 @@ class Row:
 
     def _generated(self, link: Link, fps: int, tick: Tick) -> Generated:
         seconds = self._settings.time_s
-        with generator(link.far or "", fps, seconds) as running:
+        with generator(link.far or "", fps, seconds, self._sleep_ns) as running:
             return result_of(running, seconds, tick)
 
     def _idle(self, link: Link, tick: Tick) -> None:
@@ -175,7 +183,8 @@ class Row:
     def _saturated(self, link: Link, bridge: Bridge, tick: Tick) -> None:
         """Ping, and count, while frames of the fast path come."""
         seconds = self._settings.time_s
-        with generator(link.far or "", FAST_PATH_SATURATED_FPS, seconds) as running:
+        fps = FAST_PATH_SATURATED_FPS
+        with generator(link.far or "", fps, seconds, self._sleep_ns) as running:
             before = _when_moving(bridge, running, tick)
             self._pings["saturated"] = [pinged(link, seconds * _WITHIN, tick)]
             after = bridge.look()

@@ -140,26 +140,16 @@ def _check_kernel_port(location: Location) -> None:
             f"kernel port {location}: has no interface of Linux at its other end; kernel ports "
             f"are {', '.join(KERNEL_FORMS)}"
         )
-    if location.kind is LocationKind.VIRTIO_USER and (
-        not location.value.startswith("/dev/") or not interface_argument(location)
-    ):
+    if not location.interface:
         raise PlanError(
             f"kernel port {location}: the kernel's end of a virtio-user is vhost-net; write "
             f"{_VHOST_NET}"
         )
 
 
-def interface_argument(location: Location) -> str:
-    """The ``iface=`` among the arguments of a virtio-user; empty without."""
-    words = (word.partition("=") for word in location.devargs.split(","))
-    return next((value for key, _, value in words if key == "iface"), "")
-
-
 def kernel_interface_name(location: Location) -> str:
     """Linux's name of a kernel port's other end where the location says it, else empty."""
-    if location.kind is LocationKind.VIRTIO_USER:
-        return interface_argument(location)
-    return "" if opens_interface(location) else location.value
+    return "" if opens_interface(location) else location.interface
 
 
 def opens_interface(location: Location) -> bool:

@@ -57,9 +57,7 @@ def kernel_path_text(document: Mapping[str, Any], room: int | None) -> str:
     lines += _named("Limits", _limits(rows), width)
     lines += _named("Failed, doubtful, notable", _troubles(tried), width)
     lines += _named("Cannot run", _absent(document["rows"]), width)
-    verdict = document["verdict"]
-    said = verdict_lines(Verdict(tuple(verdict["reasons"]), tuple(verdict["notes"])))
-    lines += ["", *(wrapped(line, width) for line in said)]
+    lines += ["", *(wrapped(line, width) for line in _verdict(document))]
     return "\n".join(lines)
 
 
@@ -87,7 +85,9 @@ def _rates(rows: Sequence[Row], width: int) -> list[str]:
             show(None if stat is None else stat["median"])
             for stat, show in zip(stats, shows, strict=True)
         ]
-        cells += [[label(row) + mark, *medians], ["", *map(_spread, stats)]]
+        cells.append([label(row) + mark, *medians])
+        if any(stats):
+            cells.append(["", *map(_spread, stats)])
     title = "Payload in Gbit/s, frames/s on the wire: median, and how far repeats go from it"
     marked = any(not row["verdict"]["valid"] for row in rows)
     notes = [f"  {_DOUBT} not valid, see below"] if marked else []
@@ -174,6 +174,17 @@ def _table(heads: Heads, rows: Sequence[Sequence[str]], width: int) -> list[str]
     lines = table_lines(columns, body, width)
     rule = "-" * max(map(len, lines))
     return [*(line.rstrip() for line in lines[:3]), rule, *(line.rstrip() for line in lines[3:])]
+
+
+def _verdict(document: Mapping[str, Any]) -> list[str]:
+    """The verdict on all; reasons that rows have, too, were told before."""
+    verdict = document["verdict"]
+    told = tuple(reason for row in document["rows"] for reason in row["verdict"]["reasons"])
+    left = tuple(reason for reason in verdict["reasons"] if not reason.endswith(told))
+    found = verdict_lines(Verdict(left, tuple(verdict["notes"])))
+    if verdict["reasons"]:
+        found[0] = "Verdict: invalid" + ("" if left else ", for what is said above")
+    return found
 
 
 def _named(title: str, said: Iterator[tuple[str, str]], width: int) -> list[str]:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`wirerate kernel-path` on this machine: the row linux, measured, and nothing left behind.
+
+Not after success, not after an error, not when it is told to end at any time, and not after kill
+-9 and a clean-up.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.host import needs, needs_root
+from support.program import gone, wait_for
+from wirerate.host.namespaces import NAMED, run_tool
+
+pytestmark = [needs_root, needs("iperf3"), needs("ethtool"), needs("ping"), needs("ip")]
+
+SCRIPT = Path(__file__).parent.parent / "support/kernel_path_run.py"
+LINUX = json.dumps({"groups": ["linux"], "repeats": 1, "time_s": 1})
+LONG = json.dumps({"groups": ["linux"], "repeats": 1, "time_s": 600})
+
+
+@pytest.fixture
+def runner(program):
+    """The comparison by its Python interface, in the sandbox of `program`."""
+    return replace(program, command=(sys.executable, str(SCRIPT)))
+
+
+def left(pid):
+    """The namespaces of a run that are there."""
+    return [path.name for path in NAMED.glob(f"wr-kp-{pid}-*")] if NAMED.exists() else []
+
+
+def inmates(pid):
+    """The processes in the namespaces of a run."""
+    return [
+        int(word)
+        for name in left(pid)
+        for word in run_tool("pids", ["ip", "netns", "pids", name]).split()
+    ]
+
+
+def measuring(running):
+    """Wait until both iperf3 and ping run; their process ids."""
+
+    def three():
+        found = inmates(running.pid)
+        return found if len(found) >= 3 else []
+
+    return wait_for("iperf3 and ping", three)
+
+
+def note(runner, pid):
+    return runner.root / "run" / f"wr-kp-{pid}.json"
+
+
+def test_the_row_linux_is_measured_and_nothing_is_left(runner):
+    with runner.start(LINUX) as running:
+        done = running.finish()
+        assert left(running.pid) == []
+        assert not note(runner, running.pid).exists()
+    assert done.code == 0, done.err
+    (row,) = done.document["rows"]
+    assert (row["status"], row["verdict"]["reasons"]) == ("ok", [])
+    assert row["ping"]["idle"]["received"] > 0
+    for name, test in row["tests"].items():
+        (repeat,) = test["repeats"]
+        assert repeat["valid"], repeat["reasons"]
+        assert test["gbps"]["median"] > 0
+        assert repeat["wire_octets"] > repeat["octets"]
+        assert (test["udp_loss"] is None) == name.startswith("tcp")
+    # What ethtool set is in force: the wire carries frames, the kernel merges them.
+    read = row["tests"]["tcp_read"]
+    assert 1000 < read["frame_octets"]["median"] <= 1518
+    assert read["kernel_pps"]["median"] < read["pps"]["median"]
+    assert 0 < done.document["seconds"] < 600
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_good_order(runner, number):
+    with runner.start(LONG) as running:
+        children = measuring(running)
+        running.signal(number)
+        done = running.finish()
+        assert left(running.pid) == []
+        assert all(map(gone, children))
+        assert not note(runner, running.pid).exists()
+    assert done.code == 130, done.err
+    (row,) = done.document["rows"]
+    assert (row["status"], row["reason"]) == ("failed", "interrupted")
+    assert not done.document["verdict"]["valid"]
+
+
+def killed(runner):
+    """A run that was killed while it measured; its process id, and those of its children."""
+    with runner.start(LONG) as running:
+        children = measuring(running)
+        running.signal(signal.SIGKILL)
+        running.finish()
+        return running.pid, children
+
+
+def test_what_a_killed_run_has_left_is_cleaned_up(runner):
+    pid, children = killed(runner)
+    wait_for("the end of its children", lambda: all(map(gone, children)))
+    assert note(runner, pid).exists()
+    done = runner.run("--cleanup")
+    assert done.code == 0, done.err
+    for what in (f"wr-kp-{pid}-far", f"wr-kp-{pid}-near", str(note(runner, pid))):
+        assert what in done.out
+    assert left(pid) == []
+    assert not note(runner, pid).exists()
+    assert str(pid) not in runner.run("--cleanup").out
+
+
+def test_a_run_says_what_a_killed_one_has_left_and_goes_on(runner):
+    pid, _ = killed(runner)
+    try:
+        done = runner.run(LINUX)
+        assert done.code == 0, done.err
+        assert any(str(pid) in text for text in done.document["verdict"]["notes"])
+        assert done.document["rows"][0]["status"] == "ok"
+    finally:
+        runner.run("--cleanup")
+    assert left(pid) == []
+
+
+def test_clean_up_leaves_a_run_alone_and_two_can_run_at_once(runner):
+    with runner.start(LONG) as running:
+        measuring(running)
+        assert str(running.pid) not in runner.run("--cleanup").out
+        other = runner.run(LINUX)
+        assert other.document["rows"][0]["status"] == "ok"
+        assert any(f"process {running.pid}" in text for text in other.document["verdict"]["notes"])
+        assert not gone(running.pid)
+        assert left(running.pid)
+        running.signal(signal.SIGTERM)
+        running.finish()
+        assert left(running.pid) == []
+
+
+def test_a_missing_program_is_named(runner, tmp_path):
+    done = replace(runner, environment={"PATH": str(tmp_path)}).run(LINUX)
+    done.refused("iperf3", "ethtool", "apt-get install", code=3)
+
+
+def test_a_namespace_of_that_name_is_an_error_and_stays(runner):
+    """Another's namespace in the way of ours: ours goes, that one does not."""
+    code = (
+        "import os, subprocess, sys; name = f'wr-kp-{os.getpid()}-near';"
+        "subprocess.run(['ip', 'netns', 'add', name], check=True);"
+        f"os.execv(sys.executable, [sys.executable, {str(SCRIPT)!r}, {LINUX!r}])"
+    )
+    with replace(runner, command=(sys.executable, "-c")).start(code) as running:
+        done = running.finish()
+        name = f"wr-kp-{running.pid}-near"
+        try:
+            done.refused(name, "File exists", code=3)
+            assert [path.name for path in NAMED.glob(f"wr-kp-{running.pid}-*")] == [name]
+        finally:
+            (runner.root / "run").mkdir(exist_ok=True)
+            assert name in runner.run("--cleanup").out
