@@ -64,12 +64,12 @@ def test_rows_as_they_are_done_then_tables(capsys):
 
 def test_what_is_being_done_is_shown_in_place(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "41")
+    monkeypatch.setenv("COLUMNS", "31")
     assert run("--json") == 0
     out, err = capsys.readouterr()
     json.loads(out)
     steps = err.split("\r\x1b[K")
-    assert steps[1] == "1/2 linux: TCP read, 1 of 3; 53 s left"[:40]
+    assert steps[1] == "1/2 linux: TCP read, 1 of 3; 53 s left"[:30]
     assert steps[-1] == "", "the line is gone at the end"
     assert "\n" not in "".join(steps[1:])
 

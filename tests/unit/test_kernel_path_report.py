@@ -60,6 +60,14 @@ def test_the_reference_s_table():
     ]
 
 
+def test_one_repeat_has_no_spread():
+    document = kernel_path_document()
+    document["settings"]["repeats"] = 1
+    text = kernel_path_text(document, None)
+    assert "±" not in text
+    assert "repeats go" not in text
+
+
 def test_nothing_is_dropped_silently():
     text = kernel_path_text(kernel_path_document(), None)
     assert "virtio-user: there is no /dev/vhost-net; to change it: modprobe vhost_net" in text
@@ -241,6 +249,7 @@ def test_what_the_page_says():
     assert 'title="2.53 to 2.66">2.61<' in page
     assert 'class="doubt" title="1.01 to 1.06">1.04<' in page, "a row that is not valid is pale"
     assert "modprobe vhost_net" in page
+    assert "<td>tap, tap(dedicated), af_packet</td><td class=\"words\">limit</td>" in page
     assert "<td>42 %</td>" in page
 
 

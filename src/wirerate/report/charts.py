@@ -238,9 +238,13 @@ def _whole_decades(axes: Axes, panel: BarPanel) -> None:
     low, high = (low - 1, high) if min(values) <= 10.0**low else (low, high)
     axes.set_xscale("log")
     axes.set_xticks([10.0**power for power in range(low, high + 1)])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _place: _with_commas(value)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlim(10.0**low, 10.0**high)
+
+
+def _with_commas(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
 def _draw_stacked(axes: Axes, panel: BarPanel) -> None:

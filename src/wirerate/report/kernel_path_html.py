@@ -91,25 +91,21 @@ def _rates(rows: Sequence[Row]) -> Table:
 
 
 def _remarks(rows: Sequence[Row]) -> Table:
-    body = []
+    """What is said of rows, the same of several once."""
+    found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         said = [
             *(("limit", text) for text in row["limits"]),
             *(("failed", text) for text in failures(row)),
             *(("not valid", text) for text in doubts(row)),
             *(("note", text) for text in row["verdict"]["notes"]),
-            *_steering(row),
         ]
-        body += [[_name(row), _words(kind), _words(text)] for kind, text in said]
+        if (row["steering"] or {}).get("by") == "device":  # software is explained by a note
+            said.append(("steering", "by the device"))
+        for one in said:
+            found.setdefault(one, []).append(label(row))
+    body = [[Cell(", ".join(who)), _words(kind), _words(text)] for (kind, text), who in found.items()]
     return Table("", ["", "what", ""], body)
-
-
-def _steering(row: Row) -> list[tuple[str, str]]:
-    steering = row.get("steering")
-    if not steering or steering["by"] == "none":
-        return []
-    why = f": {steering['reason']}" if steering["reason"] else ""
-    return [("steering", f"by {steering['by']}{why}")]
 
 
 def _pings(rows: Sequence[Row]) -> Table:

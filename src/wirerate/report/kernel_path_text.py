@@ -50,7 +50,7 @@ def kernel_path_text(document: Mapping[str, Any], room: int | None) -> str:
     width = min(room or WIDTH, WIDTH)
     lines = [wrapped(f"Kernel path: {title_of(document)}", width)]
     if tried := tried_rows(document):
-        lines += ["", *_rates(tried, width)]
+        lines += ["", *_rates(tried, width, spread=document["settings"]["repeats"] > 1)]
     if rows:
         for table in (_pings, _cpu, _loss):
             lines += ["", *table(rows, width)]
@@ -73,8 +73,8 @@ def row_line(row: Row) -> str:
     return f"{head}: {', '.join(figures)} Gbit/s{said}"
 
 
-def _rates(rows: Sequence[Row], width: int) -> list[str]:
-    """The reference's table; a second line of each row has the spread."""
+def _rates(rows: Sequence[Row], width: int, *, spread: bool) -> list[str]:
+    """The reference's table; with ``spread`` a second line of each row has that of its repeats."""
     heads = [(*TESTS[name].split(), "Gbps" if key == "gbps" else "pps") for name, key in RATES]
     cells = []
     for row in rows:
@@ -86,9 +86,10 @@ def _rates(rows: Sequence[Row], width: int) -> list[str]:
             for stat, show in zip(stats, shows, strict=True)
         ]
         cells.append([label(row) + mark, *medians])
-        if any(stats):
+        if spread and any(stats):
             cells.append(["", *map(_spread, stats)])
-    title = "Payload in Gbit/s, frames/s on the wire: median, and how far repeats go from it"
+    title = "Payload in Gbit/s, frames/s on the wire"
+    title += ": median, and how far repeats go from it" if spread else ""
     marked = any(not row["verdict"]["valid"] for row in rows)
     notes = [f"  {_DOUBT} not valid, see below"] if marked else []
     return [title, *_table(heads, cells, width), *notes]
