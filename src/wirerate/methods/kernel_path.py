@@ -117,7 +117,7 @@ class KernelPath:
         except InterruptedError:
             return absent_row(name, "failed", "interrupted")
         except WirerateError as error:
-            return absent_row(name, "failed", str(error))
+            return absent_row(name, "failed", "interrupted" if self._stop else str(error))
         found = row.document(self._linux, len(self._settings.lcores))
         if name.group is Group.LINUX:
             self._linux = row
