@@ -19,6 +19,7 @@ from support.kernel_path_document import (
 )
 from support.page import Balance
 from wirerate.cli.main import main
+from wirerate.methods.kernel_row import failed_row
 from wirerate.report.charts import Bar, BarPanel, Bars, Chart, svg_text, write_files
 from wirerate.report.kernel_path_csv import csv_text
 from wirerate.report.kernel_path_html import html
@@ -249,7 +250,7 @@ def test_what_the_page_says():
     assert 'title="2.53 to 2.66">2.61<' in page
     assert 'class="doubt" title="1.01 to 1.06">1.04<' in page, "a row that is not valid is pale"
     assert "modprobe vhost_net" in page
-    assert "<td>tap, tap(dedicated), af_packet</td><td class=\"words\">limit</td>" in page
+    assert '<td>tap, tap(dedicated), af_packet</td><td class="words">limit</td>' in page
     assert "<td>42 %</td>" in page
 
 
@@ -269,3 +270,13 @@ def test_the_report_command(tmp_path, capsys):
     assert main(["report", str(file), "-o", str(page), "--plots", str(tmp_path / "p")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 9
     assert page.read_text() == html(kernel_path_document())
+
+
+def test_a_row_that_ended_early_keeps_what_was_measured():
+    row = failed_row(measured_row("tap", "shared", 2.61), "it died")
+    row["tests"]["udp_write"] = {"status": "failed", "reason": "not run"}
+    text = kernel_path_text(kernel_path_document(rows=[row]), None)
+    assert words_of(text.splitlines(), "tap*")[1:3] == ["2.61", "2.87"]
+    assert "  tap: failed: it died\n" in text
+    assert "not run" not in text, "what a failure before it kept from being run"
+    assert text.count("it died") == 1

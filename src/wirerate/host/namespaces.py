@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NAMED = Path("/run/netns")
 """Where ip(8) keeps the names."""
+_NOT_THERE = "Cannot find device"
+"""What ip(8) says of an interface that does not exist."""
 _TIMEOUT_S = 20
 
 
@@ -39,6 +41,7 @@ def run_tool(what: str, command: Sequence[str]) -> str:
             errors="replace",
             timeout=_TIMEOUT_S,
             check=False,
+            start_new_session=True,  # Ctrl-C is for this process, which is perhaps tidying up
         )
     except FileNotFoundError as error:
         raise HostSetupError(f"{what}: {error.filename} is not installed") from error
@@ -92,8 +95,12 @@ def add_veth(near: tuple[str | None, str], far: tuple[str | None, str]) -> None:
 
 
 def remove_interface(namespace: str | None, name: str) -> None:
-    """Remove it; of a veth pair both ends go."""
-    _ip(f"interface {name} cannot be removed", namespace, "link", "delete", "dev", name)
+    """Remove it, if it is still there; of a veth pair both ends go."""
+    try:
+        _ip(f"interface {name} cannot be removed", namespace, "link", "delete", "dev", name)
+    except HostSetupError as error:
+        if _NOT_THERE not in str(error):
+            raise
 
 
 def set_features(namespace: str | None, name: str, features: Mapping[str, bool]) -> None:

@@ -25,7 +25,7 @@ _LOST = {
 }
 _LOST_SHARE = 1e-4
 """Fewer frames than this are not what limits."""
-_SOCKET_SHARE = 0.01
+_SOCKET_SHARE = _UNCOUNTED_SHARE = 0.01
 _MERGED = 2.0
 """Packets of so many frames are merged ones, or such that are cut later."""
 
@@ -72,8 +72,20 @@ def _lost(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
         if lost > _LOST_SHARE * (frames + lost):
             found.append(f"{format_count(lost)} frames were lost {where}")
     if kind.udp:
-        found += _socket(kind, repeats)
+        found += _between(kind, repeats) + _socket(kind, repeats)
     return found
+
+
+def _between(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
+    """What the wire or the kernel handed over, the other one did not get, and nobody counted."""
+    wire = sum(one.wire_frames for one in repeats)
+    kernel = sum(one.kernel_packets for one in repeats)
+    known = sum(sum(one.lost.values()) for one in repeats)
+    given, missed = (wire, wire - kernel) if kind.read else (kernel, kernel - wire)
+    if missed - known <= _UNCOUNTED_SHARE * given:
+        return []
+    where = "the wire and the near kernel" if kind.read else "the near kernel and the wire"
+    return [f"{format_count(missed - known)} frames were lost in a queue between {where}"]
 
 
 def _socket(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:

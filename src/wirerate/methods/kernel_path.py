@@ -18,7 +18,7 @@ from wirerate.host.environment import environment
 from wirerate.methods.kernel_bridge import bridge_of
 from wirerate.methods.kernel_groups import RowName, cannot_run, check_tools, row_names
 from wirerate.methods.kernel_leftovers import find_leftovers, other_runs
-from wirerate.methods.kernel_row import Row, absent_row, verdict
+from wirerate.methods.kernel_row import Row, absent_row, failed_row, verdict
 from wirerate.methods.kernel_site import RealSite, SelfContained
 from wirerate.plan.kernel_path_settings import Group, settings_document
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from wirerate.trial.bridge import Bridge
 
 SCHEMA = "wirerate-kernel-path/1"
+_STOPPED = "interrupted"
 _INTERRUPTED = "interrupted before it was measured"
 
 
@@ -123,19 +124,15 @@ class KernelPath:
         try:
             row.measure(site)
         except InterruptedError:
-            reason = "interrupted"
+            reason = _STOPPED
         except WirerateError as error:
-            reason = str(error)
+            reason = _STOPPED if self._stop else str(error)
         if reason and not any(row.repeats.values()):
             return absent_row(name, "failed", reason)
         found = row.document(self._linux, len(self._settings.lcores))
         if name.group is Group.LINUX:
             self._linux = row
-        if not reason:
-            return found
-        own = found["verdict"]
-        judged = verdict([reason, *own["reasons"]], own["notes"])
-        return found | {"status": "failed", "reason": reason, "verdict": judged}
+        return failed_row(found, reason) if reason else found
 
     def _check(self) -> None:
         if self._stop:

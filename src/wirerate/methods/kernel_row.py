@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wirerate.errors import HostSetupError, TrialError
+from wirerate.errors import HostSetupError, TrialError, WirerateError
 from wirerate.host.ping import ping_document, together
 from wirerate.methods.kernel_fast_path import fast_document, generator, result_of
 from wirerate.methods.kernel_figures import failed_test, figures, test_document
@@ -49,6 +49,8 @@ _IPERF_THREADS = 2
 _LCORES = 2
 _GENERATOR_LCORES = 2
 _POLL_S = 0.1
+_IDLE_MAX_S = 3
+"""Pings with nothing beside them: 300 say enough."""
 _NS_PER_S = 1_000_000_000
 _WITHIN = 0.7
 """The share of the generator's time in which pings are sent and frames counted."""
@@ -112,7 +114,7 @@ class Row:
         settings = self._settings
         with self._linked(site, 0) as (link, tick):
             self._say("ping")
-            self._pings["idle"] = [pinged(link, settings.time_s, tick)]
+            self._pings["idle"] = [pinged(link, min(settings.time_s, _IDLE_MAX_S), tick)]
             for number in range(settings.repeats):
                 for kind in Transfer:
                     self._say(f"{kind.title}, {number + 1} of {settings.repeats}")
@@ -121,10 +123,7 @@ class Row:
                 self._try("fast path", lambda: self._idle(link, tick))
                 self._try("fast path beside TCP read", lambda: self._loaded(link, tick))
         if self._fast:
-            with self._linked(site, settings.fast_path_work_ns) as (link, tick):
-                bridge = link.application
-                if bridge is not None:
-                    self._try("saturation", lambda: self._saturated(link, bridge, tick))
+            self._try("saturation", lambda: self._saturation(site))
 
     @contextmanager
     def _linked(self, site: Site, work_ns: int) -> Iterator[tuple[Link, Tick]]:
@@ -156,11 +155,11 @@ class Row:
         self.repeats[kind].append(figures(done, ipv6=self._settings.ipv6))
 
     def _try(self, what: str, measure: Callable[[], None]) -> None:
-        """What fails of the fast path leaves the rest of the row as it is."""
+        """What fails of the fast path leaves the figures of the row as they are."""
         self._say(what)
         try:
             measure()
-        except TrialError as error:
+        except WirerateError as error:
             self._reasons.append(f"{what}: {error}")
 
     def _generated(self, link: Link, fps: int, tick: Tick) -> Generated:
@@ -179,6 +178,12 @@ class Row:
             if not client.running():
                 raise TrialError(f"iperf3 ended before it: {client.complaint() or 'no reason'}")
         self._fast["loaded"] = fast_document(found)
+
+    def _saturation(self, site: Site) -> None:
+        """Another application, which spends time on its own frames."""
+        with self._linked(site, self._settings.fast_path_work_ns) as (link, tick):
+            if link.application is not None:
+                self._saturated(link, link.application, tick)
 
     def _saturated(self, link: Link, bridge: Bridge, tick: Tick) -> None:
         """Ping, and count, while frames of the fast path come."""
@@ -239,6 +244,13 @@ def verdict(reasons: Iterable[str], notes: Iterable[str] = ()) -> dict[str, Any]
     """The verdict on a row or on all of them: valid without a reason to the contrary."""
     found = list(reasons)
     return {"valid": not found, "reasons": found, "notes": list(notes)}
+
+
+def failed_row(row: dict[str, Any], reason: str) -> dict[str, Any]:
+    """A row that ended early, with what was measured before."""
+    own = row["verdict"]
+    judged = verdict([reason, *own["reasons"]], own["notes"])
+    return row | {"status": "failed", "reason": reason, "verdict": judged}
 
 
 def absent_row(name: RowName, status: str, reason: str, hint: str = "") -> dict[str, Any]:

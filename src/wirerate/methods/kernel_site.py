@@ -227,7 +227,12 @@ class RealSite:
 
 
 def kernel_location(group: Group, kernel: str, engine: str) -> str:
-    """The kernel port whose interface is ``kernel``; of a veth pair the engine opens ``engine``."""
+    """The kernel port whose interface is ``kernel``; of a veth pair the engine opens ``engine``.
+
+    DPDK wants names of KNI to begin with kni.
+    """
     if group is Group.VIRTIO_USER:
         return f"virtio-user:/dev/vhost-net,iface={kernel}"
+    if group is Group.KNI:
+        return f"kni:kni{kernel}"
     return f"{group.value}:{engine if group in {Group.AF_PACKET, Group.AF_XDP} else kernel}"

@@ -104,7 +104,9 @@ def _remarks(rows: Sequence[Row]) -> Table:
             said.append(("steering", "by the device"))
         for one in said:
             found.setdefault(one, []).append(label(row))
-    body = [[Cell(", ".join(who)), _words(kind), _words(text)] for (kind, text), who in found.items()]
+    body = [
+        [Cell(", ".join(who)), _words(kind), _words(text)] for (kind, text), who in found.items()
+    ]
     return Table("", ["", "what", ""], body)
 
 
