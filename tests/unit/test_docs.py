@@ -8,6 +8,7 @@ import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,14 @@ from support.forwarders import (
     session_of,
     settings_of,
 )
+from support.kernel_path_document import kernel_path_document
 from support.made_up import ENVIRONMENT
 from support.rss_device import SENDER, RssDevice
 from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
+from wirerate.plan.kernel_path_settings import Transfer
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.placement import place
@@ -137,7 +140,8 @@ def options_of(command):
 
 
 WITH_OPTIONS = [
-    *("perf", "run", "replay", "preview", "forward", "reflect", "bridge", "report", "rss", "flows")
+    *("perf", "run", "replay", "preview", "forward", "reflect", "bridge", "report", "rss", "flows"),
+    "kernel-path",
 ]
 
 
@@ -241,10 +245,14 @@ def tiny_way_document(command):
 
 def tiny_document(command):
     """What the command prints of it with --json."""
-    if command == "rss":
-        return rss_json.document(tiny_check(), ENVIRONMENT)
-    if command in {"forward", "bridge"}:
-        return tiny_way_document(command)
+    made: dict[str, Any] = {
+        "rss": lambda: rss_json.document(tiny_check(), ENVIRONMENT),
+        "kernel-path": kernel_path_document,
+        "forward": lambda: tiny_way_document(command),
+        "bridge": lambda: tiny_way_document(command),
+    }
+    if command in made:
+        return made[command]()
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)
@@ -285,6 +293,7 @@ SCHEMAS = {
     "bridge": bridge_json.SCHEMA,
     "rss": rss_json.SCHEMA,
     "flows": flows_json.SCHEMA,
+    "kernel-path": "wirerate-kernel-path/1",
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
@@ -301,6 +310,11 @@ WHOLE = {
         "traffic",
         *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
         "series[].latency_ns",
+    ),
+    "kernel-path": (
+        *("verdict", "environment", "settings", "rows[].verdict"),
+        *(f"rows[].tests.{transfer.value}" for transfer in Transfer),
+        *(f"rows[].ping.{when}" for when in ("idle", *(one.value for one in Transfer))),
     ),
 }
 """Objects that a page describes as one."""

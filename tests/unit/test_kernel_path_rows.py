@@ -382,7 +382,7 @@ def test_waiting_sees_a_dead_engine_and_an_interface_that_vanished():
 def path(monkeypatch):
     """A comparison of three rows, whose `measure` is made up."""
     monkeypatch.setattr(kernel_path, "check_tools", lambda: None)
-    monkeypatch.setattr(kernel_path, "_dpdk_version", lambda: DPDK)
+    monkeypatch.setattr(kernel_path, "dpdk_version", lambda: DPDK)
     monkeypatch.setattr(kernel_path, "find_leftovers", list)
     monkeypatch.setattr(kernel_path, "other_runs", lambda: [77])
     monkeypatch.setattr(

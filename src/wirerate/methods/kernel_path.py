@@ -36,10 +36,16 @@ _INTERRUPTED = "interrupted before it was measured"
 class KernelPath:
     """The whole comparison. `stop` ends it early and in good order; `run` returns what there is."""
 
-    def __init__(self, settings: KernelPathSettings, say: Callable[[str], None]) -> None:
-        """``say`` takes a line about what is being done, for people."""
+    def __init__(
+        self,
+        settings: KernelPathSettings,
+        say: Callable[[str], None],
+        done: Callable[[dict[str, Any]], None] = lambda _row: None,
+    ) -> None:
+        """``say`` takes a line about what is being done, for people; ``done`` each row."""
         self._settings = settings
         self._say = say
+        self._done = done
         self._stop = False
         self._linux: Row | None = None
 
@@ -60,7 +66,7 @@ class KernelPath:
         check_tools()
         started, began_s = datetime.now(timezone.utc), time.monotonic()
         notes = self._neighbours()
-        dpdk = _dpdk_version()
+        dpdk = dpdk_version()
         rows = self._rows(dpdk)
         return {
             "schema": SCHEMA,
@@ -97,6 +103,7 @@ class KernelPath:
                     found.append(absent_row(name, "failed", _INTERRUPTED))
                 else:
                     found.append(self._row(name, site, f"{place}/{len(names)} {name}"))
+                self._done(found[-1])
         return found
 
     def _site(self) -> SelfContained | RealSite:
@@ -110,25 +117,32 @@ class KernelPath:
         return SelfContained(settings, opened)
 
     def _row(self, name: RowName, site: SelfContained | RealSite, title: str) -> dict[str, Any]:
-        """A row, measured or failed with its reason."""
+        """A row, measured or failed with its reason and what was measured before."""
         row = Row(name, self._settings, self._check, lambda text: self._say(f"{title}: {text}"))
+        reason = ""
         try:
             row.measure(site)
         except InterruptedError:
-            return absent_row(name, "failed", "interrupted")
+            reason = "interrupted"
         except WirerateError as error:
-            return absent_row(name, "failed", "interrupted" if self._stop else str(error))
+            reason = "interrupted" if self._stop else str(error)
+        if reason and not any(row.repeats.values()):
+            return absent_row(name, "failed", reason)
         found = row.document(self._linux, len(self._settings.lcores))
         if name.group is Group.LINUX:
             self._linux = row
-        return found
+        if not reason:
+            return found
+        own = found["verdict"]
+        judged = verdict([reason, *own["reasons"]], own["notes"])
+        return found | {"status": "failed", "reason": reason, "verdict": judged}
 
     def _check(self) -> None:
         if self._stop:
             raise InterruptedError
 
 
-def _dpdk_version() -> str:
+def dpdk_version() -> str:
     """What the engine says; it is started for that, without a port."""
     memory = choose_memory(0, (), allow_hugepages=False)
     with Engine(eal_arguments((), (), memory, ())) as engine:

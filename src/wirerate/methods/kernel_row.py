@@ -119,7 +119,7 @@ class Row:
                 for kind in Transfer:
                     self._say(f"{kind.title}, {number + 1} of {settings.repeats}")
                     self._transfer(link, kind, tick)
-            if link.far is not None and link.application is not None:
+            if settings.fast_path and link.far is not None and link.application is not None:
                 self._try("fast path", lambda: self._idle(link, tick))
                 self._try("fast path beside TCP read", lambda: self._loaded(link, tick))
         if self._fast:

@@ -96,9 +96,10 @@ class KernelPathSettings:
     ``time_s`` [s] is that of a transfer. ``udp_rate_bps`` [bit/s] is iperf3's -b for each stream,
     0 = as fast as it can; ``udp_length`` [octets] None = iperf3's own choice. ``ipv6``: transfers
     and ping go over IPv6. ``offloads``: the kernel port's interface leaves checksums and
-    segmentation to the bridge. ``fast_path_work_ns`` [ns] is what the application spends on a
-    frame of its own under saturation. ``lcores`` may be used by engines, ``cpu_saver``: their
-    workers sleep when idle, else only where CPUs are few. ``real`` None = self-contained.
+    segmentation to the bridge. ``fast_path``: the application's own frames are measured too, and
+    ``fast_path_work_ns`` [ns] is what it spends on each under saturation. ``lcores`` may be used
+    by engines, ``cpu_saver``: their workers sleep when idle, else only where CPUs are few.
+    ``real`` None = self-contained.
     """
 
     lcores: tuple[int, ...]
@@ -111,6 +112,7 @@ class KernelPathSettings:
     udp_rate_bps: int = UDP_RATE_DEFAULT_BPS
     udp_length: int | None = None
     ipv6: bool = False
+    fast_path: bool = True
     fast_path_work_ns: int = 5_000
     cpu_saver: bool = False
     real: Real | None = None
@@ -128,6 +130,7 @@ def settings_document(settings: KernelPathSettings) -> dict[str, Any]:
         "udp_rate_bps": settings.udp_rate_bps,
         "udp_length": settings.udp_length,
         "ipv6": settings.ipv6,
+        "fast_path": settings.fast_path,
         "fast_path_work_ns": settings.fast_path_work_ns,
         "setting": "self-contained" if settings.real is None else "real",
         "cpus": len(settings.lcores),
