@@ -21,8 +21,9 @@ packages="make gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev z
 	python3 python3-venv iproute2"
 if [ "$profile" = dev ]; then
 	# dpdk-dev: testpmd, the forwarder of some tests and the peer of some benchmarks. clang: fuzzing.
-	# nftables, ping: what a kernel at the other end does with frames. chromium: does a report open?
-	packages="$packages git dpdk-dev libcmocka-dev tshark clang nftables iputils-ping chromium"
+	# nftables, ping: what a kernel at the other end does with frames. iperf3, ethtool, ping: what kernel-path
+	# runs, which names them where they are missing. chromium: does a report open?
+	packages="$packages git dpdk-dev libcmocka-dev tshark clang nftables iputils-ping iperf3 ethtool chromium"
 fi
 
 fail() {
@@ -89,7 +90,7 @@ other_system() {
 	commands="make gcc pkg-config python3 ip"
 	libraries="libdpdk jansson libpcap zlib"
 	if [ "$profile" = dev ]; then
-		commands="$commands git dpdk-testpmd tshark clang nftables iputils-ping"
+		commands="$commands git dpdk-testpmd tshark clang nft ping iperf3 ethtool"
 		libraries="$libraries cmocka"
 	fi
 	for name in $commands; do

@@ -32,6 +32,10 @@ struct port_config {
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
 	struct rss_config rss;
+	struct offloads_config {
+		bool checksums; /* Rx and Tx checksums of TCP, UDP and IPv4 */
+		bool segments;  /* TSO, LRO and frames of several mbufs */
+	} offloads;             /* switched on where the device has them; 0009 */
 	uint32_t
 		tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
 };

@@ -14,12 +14,30 @@
 #include "protocol/stamp.h"
 
 static void
+decode_offloads(const struct cursor *port, struct offloads_config *offloads)
+{
+	static const char *const keys[] = {"checksums", "segments", NULL};
+	struct cursor at;
+
+	if (!cursor_has(port, "offloads"))
+		return;
+	at = cursor_child(port, "offloads");
+	cursor_closed_object(&at, keys);
+	if (cursor_has(&at, "checksums"))
+		cursor_get_bool(&at, "checksums", &offloads->checksums);
+	if (cursor_has(&at, "segments"))
+		cursor_get_bool(&at, "segments", &offloads->segments);
+}
+
+static void
 decode_port(const struct cursor *at, struct port_config *port)
 {
 	static const char *const keys[] = {
-		"name",           "location", "rx_queues",      "tx_queues",   "rx_descriptors",
-		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", "rss",
-		"tx_loop_frames", NULL,
+		"name",      "location",       "rx_queues",
+		"tx_queues", "rx_descriptors", "tx_descriptors",
+		"mbufs",     "frame_size_max", "promiscuous",
+		"rss",       "tx_loop_frames", "offloads",
+		NULL,
 	};
 
 	cursor_closed_object(at, keys);
@@ -34,6 +52,7 @@ decode_port(const struct cursor *at, struct port_config *port)
 			  &port->frame_size_max);
 	cursor_get_bool(at, "promiscuous", &port->promiscuous);
 	config_decode_rss(at, port->rx_queues, &port->rss);
+	decode_offloads(at, &port->offloads);
 	if (cursor_has(at, "tx_loop_frames"))
 		cursor_get_uint32(at, "tx_loop_frames", 0, CONFIG_LOOP_FRAMES_MAX,
 				  &port->tx_loop_frames);

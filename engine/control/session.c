@@ -60,6 +60,13 @@ describe_tx_loop(const struct port *port)
 }
 
 static json_t *
+describe_offloads(const struct port_offloads *on)
+{
+	return json_pack("{s:b, s:b, s:b, s:b}", "tx_checksums", on->tx_checksums, "rx_checksums",
+			 on->rx_checksums, "tso", on->tso, "lro", on->lro);
+}
+
+static json_t *
 describe_port(const struct port *port)
 {
 	uint64_t line_bps = port_line_bps(port);
@@ -74,7 +81,7 @@ describe_port(const struct port *port)
 	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
-		"s:o, s:o}",
+		"s:o, s:o, s:o}",
 		"firmware", firmware, "rx_clock",
 		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
 		"location", port->config.location, "port_id", (int)port->port_id, "device", device,
@@ -87,7 +94,8 @@ describe_port(const struct port *port)
 		"rx_descriptors", (int)port->rx_descriptors, "tx_descriptors",
 		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
 		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu, "rss",
-		rss_describe(port), "tx_loop", describe_tx_loop(port));
+		rss_describe(port), "tx_loop", describe_tx_loop(port), "offloads",
+		describe_offloads(&port->offloads));
 }
 
 static void

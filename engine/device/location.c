@@ -9,7 +9,9 @@
 
 #define SCHEMES \
 	"a PCI address, ring:NAME, null:NAME, memif:SOCKET, vhost:SOCKET, virtio-user:SOCKET, tap:IFNAME, " \
-	"af_packet:IFNAME, af_xdp:IFNAME, pcap:IN,OUT or vdev:ARGS"
+	"af_packet:IFNAME, af_xdp:IFNAME, kni:NAME, pcap:IN,OUT or vdev:ARGS"
+#define VHOST_NET "/dev/vhost-net" /* what virtio-user takes for the kernel itself */
+#define INTERFACE_OCTETS_MAX 15u   /* IFNAMSIZ - 1 */
 
 /* What follows the scheme, split at the first comma: "SOCKET,devargs". */
 struct parts {
@@ -82,11 +84,42 @@ form_vhost(struct location *out, const struct request *request)
 	return form(out, "net_vhost", request->index, args, request->parts->extra);
 }
 
+/* A name that the kernel takes for an interface, as its dev_valid_name() says. */
+static bool
+is_interface_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 0 && length <= INTERFACE_OCTETS_MAX &&
+	       strcspn(name, "/: \t\n\v\f\r") == length && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
+}
+
+/* The name that the kernel is to give the other end of a virtio-user: its devarg `iface`. */
+static int
+take_interface(struct location *out, const char *extra)
+{
+	const char *at = strstr(extra, ",iface=");
+	size_t length;
+
+	if (at == NULL)
+		return -ENODEV;
+	at += strlen(",iface=");
+	length = strcspn(at, ",");
+	snprintf(out->interface, sizeof(out->interface), "%.*s", (int)length, at);
+	return is_interface_name(out->interface) ? 0 : -EBADF;
+}
+
 static int
 form_virtio_user(struct location *out, const struct request *request)
 {
 	char args[400];
+	int code = strcmp(request->parts->value, VHOST_NET) == 0
+			   ? take_interface(out, request->parts->extra)
+			   : 0;
 
+	if (code != 0)
+		return code;
 	snprintf(args, sizeof(args), "path=%s,queues=%u%s", request->parts->value, request->queues,
 		 strstr(request->parts->extra, "queue_size=") == NULL ? ",queue_size=1024" : "");
 	return form(out, "net_virtio_user", request->index, args, request->parts->extra);
@@ -130,6 +163,21 @@ form_af_xdp(struct location *out, const struct request *request)
 	snprintf(args, sizeof(args), "iface=%s,start_queue=0,queue_count=%u", request->parts->value,
 		 request->queues);
 	return form_interface(out, "net_af_xdp", args, request);
+}
+
+/* net_kni calls its interface what follows net_ in the device's name, which begins with the driver's. */
+static int
+form_kni(struct location *out, const struct request *request)
+{
+	const char *name = request->parts->value;
+
+	if (request->parts->extra[0] != '\0')
+		return -E2BIG;
+	if (!is_interface_name(name) || strncmp(name, "kni", 3) != 0)
+		return -EPROTO;
+	strcpy(out->interface, name);
+	snprintf(out->device, sizeof(out->device), "net_%s", name);
+	return 0;
 }
 
 static int
@@ -197,6 +245,7 @@ static const struct scheme {
 	{"tap", LOCATION_TAP, form_tap},
 	{"af_packet", LOCATION_AF_PACKET, form_af_packet},
 	{"af_xdp", LOCATION_AF_XDP, form_af_xdp},
+	{"kni", LOCATION_KNI, form_kni},
 	{"pcap", LOCATION_PCAP, form_pcap},
 	{"vdev", LOCATION_VDEV, form_vdev},
 };
@@ -240,6 +289,12 @@ reason(int code)
 		return "too long a name";
 	case -E2BIG:
 		return "arguments that it does not take stand";
+	case -ENODEV:
+		return "iface=NAME, the kernel's name of it, is missing";
+	case -EBADF:
+		return "an iface that is no interface name (1 to 15 octets without /, : and blanks) stands";
+	case -EPROTO:
+		return "no interface name of at most 15 octets that begins with kni, as net_kni's do, stands";
 	default:
 		return "a name is missing";
 	}
@@ -268,6 +323,18 @@ location_parse(struct location *out, const char *text, unsigned int index, uint1
 		return error_set(err, -EINVAL, NULL, "location \"%.100s\": %s after \"%.*s\"", text,
 				 reason(code), (int)(rest - text), text);
 	return 0;
+}
+
+const char *
+location_kernel_device(const struct location *location, const char **module)
+{
+	if (location->kind == LOCATION_KNI) {
+		*module = "rte_kni";
+		return "/dev/kni";
+	}
+	*module = "vhost_net";
+	return location->kind == LOCATION_VIRTIO_USER && location->interface[0] != '\0' ? VHOST_NET
+											: NULL;
 }
 
 bool

@@ -22,6 +22,7 @@ enum location_kind {
 	LOCATION_AF_XDP,
 	LOCATION_PCAP,
 	LOCATION_VDEV,
+	LOCATION_KNI,
 };
 
 struct location {
@@ -29,8 +30,9 @@ struct location {
 	char device[64]; /* EAL device name: "0000:03:00.0", "net_memif0" */
 	char args
 		[512]; /* its arguments; "" for a ring, which is made from the engine's own rte_rings */
-	char input[256];    /* file that a pcap port reads; else "" */
-	char interface[64]; /* kernel interface of tap, af_packet, af_xdp; else "" */
+	char input[256]; /* file that a pcap port reads; else "" */
+	/* Kernel interface of tap, af_packet, af_xdp, kni and of a virtio-user on /dev/vhost-net; else "". */
+	char interface[64];
 };
 
 /*
@@ -39,6 +41,12 @@ struct location {
  */
 int location_parse(struct location *out, const char *text, unsigned int index, uint16_t queues,
 		   struct error *err);
+
+/*
+ * The character device by which a location reaches the kernel, NULL when it needs none; *module is the kernel module
+ * that makes it. Its interface is made with the port, so that none of that name may be there before.
+ */
+const char *location_kernel_device(const struct location *location, const char **module);
 
 /* True when a process on this machine listens on the UNIX socket `path` (looked up, not connected to). */
 bool location_socket_is_listening(const char *path);

@@ -20,6 +20,7 @@
 #include "counters/counters.h"
 #include "device/location.h"
 #include "device/port_clock.h"
+#include "device/port_offloads.h"
 #include "device/port_rss.h"
 #include "device/socket_drops.h"
 
@@ -50,6 +51,7 @@ struct port {
 	struct rte_eth_conf conf;             /* as the device was configured */
 	struct port_clock clock;              /* the device's own, for the time of arrival */
 	struct port_rss rss;                  /* as read back from the device */
+	struct port_offloads offloads;        /* as switched on */
 	struct rte_flow **rules;              /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
 	bool tx_checksums; /* computed by the device where an mbuf asks for it */

@@ -190,6 +190,7 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	port_offloads_choose(&port->config.offloads, info, &conf, &port->offloads);
 	settle_queues(port);
 	port->conf = conf;
 	code = rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &conf);

@@ -2,6 +2,7 @@
 #include "device/port_probe.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +78,33 @@ check_exists(const struct location *location, const char *path, struct error *er
 			 location->interface);
 }
 
+/* What the kernel must have before DPDK can make an interface in it, and must not have yet. */
+static int
+check_kernel(const struct location *location, const char *path, struct error *err)
+{
+	const char *module, *device = location_kernel_device(location, &module);
+	struct where where;
+
+	if (device == NULL)
+		return 0;
+	if (access(device, F_OK) != 0)
+		return error_set(err, -ENODEV, key(&where, path, "location"),
+				 "no %s: modprobe %s%s", device, module,
+				 location->kind == LOCATION_KNI
+					 ? " (a module of DPDK up to 23.07; newer ones have no KNI)"
+					 : "");
+	if (access(device, R_OK | W_OK) != 0)
+		return error_set(err, -errno, key(&where, path, "location"),
+				 "%s: %s; run as root, or give this user the device", device,
+				 strerror(errno));
+	if (if_nametoindex(location->interface) == 0)
+		return 0;
+	return error_set(err, -EEXIST, key(&where, path, "location"),
+			 "an interface \"%s\" is there already; take another name, or remove it "
+			 "(ip link del %s)",
+			 location->interface, location->interface);
+}
+
 int
 port_probe(struct port *port, const char *path, struct error *err)
 {
@@ -84,6 +112,8 @@ port_probe(struct port *port, const char *path, struct error *err)
 	struct where where;
 	int code = check_exists(location, path, err);
 
+	if (code == 0)
+		code = check_kernel(location, path, err);
 	if (code != 0)
 		return code;
 	if (location->kind == LOCATION_RING)
@@ -106,5 +136,7 @@ port_probe(struct port *port, const char *path, struct error *err)
 		err, code == -EFAULT ? -EINVAL : code, key(&where, path, "location"),
 		"DPDK could not open \"%s\" (device %s%s%s): %s; its reason is in the engine's log",
 		port->config.location, location->device, location->args[0] != '\0' ? "," : "",
-		location->args, code == -EFAULT ? "no driver of that name" : strerror(-code));
+		location->args,
+		code == -EFAULT ? "no driver of that name (it is not in this DPDK)"
+				: strerror(-code));
 }

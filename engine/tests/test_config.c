@@ -37,6 +37,30 @@ good_ports_decode(void **state)
 }
 
 static void
+offloads_are_off_unless_asked(void **state)
+{
+	json_t *params = load(good_ports),
+	       *port = json_array_get(json_object_get(params, "ports"), 1);
+	struct ports_config config;
+
+	(void)state;
+	json_object_set_new(port, "offloads", json_pack("{s:b}", "segments", 1));
+	assert_int_equal(config_decode_ports(params, &config, NULL), 0);
+	assert_false(config.ports[0].offloads.checksums);
+	assert_false(config.ports[0].offloads.segments);
+	assert_false(config.ports[1].offloads.checksums);
+	assert_true(config.ports[1].offloads.segments);
+	config_free_ports(&config);
+	json_object_set_new(port, "offloads",
+			    json_pack("{s:b, s:b}", "checksums", 1, "segments", 0));
+	assert_int_equal(config_decode_ports(params, &config, NULL), 0);
+	assert_true(config.ports[1].offloads.checksums);
+	assert_false(config.ports[1].offloads.segments);
+	config_free_ports(&config);
+	json_decref(params);
+}
+
+static void
 assert_good_streams(const struct program_config *config)
 {
 	const struct stream_config *s0 = &config->streams[0], *s1 = &config->streams[1];
@@ -273,6 +297,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(offloads_are_off_unless_asked),
 		cmocka_unit_test(errors_are_cut_and_clean),
 		cmocka_unit_test(good_ports_decode),
 		cmocka_unit_test(good_program_decodes),

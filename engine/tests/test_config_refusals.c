@@ -91,6 +91,11 @@ refusals_of_ports(void **state)
 		{"ports[0].frame_size_max", "63", NULL, "from 64 to 16384"},
 		{"ports[0].frame_size_max", "16385", NULL, "from 64 to 16384"},
 		{"ports[0].promiscuous", "1", NULL, "it is 1; it must be true or false"},
+		{"ports[0].offloads", "true", NULL, "it is true; it must be an object"},
+		{"ports[0].offloads", "{\"checksums\": 1, \"segments\": false}",
+		 "ports[0].offloads.checksums", "it is 1; it must be true or false"},
+		{"ports[0].offloads", "{\"tso\": true}", "ports[0].offloads.tso",
+		 "\"tso\" is not known here; allowed: checksums, segments"},
 		{"ports[1].name", "\"p0\"", NULL, "\"p0\" is already the name of ports[0]"},
 	};
 

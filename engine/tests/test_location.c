@@ -46,6 +46,15 @@ every_scheme_has_its_device(void **state)
 		 "path=/run/v,queues=4,queue_size=1024", ""},
 		{"virtio-user:/run/v,queue_size=256", LOCATION_VIRTIO_USER, "net_virtio_user7",
 		 "path=/run/v,queues=4,queue_size=256", ""},
+		{"virtio-user:/dev/vhost-net,iface=vu0", LOCATION_VIRTIO_USER, "net_virtio_user7",
+		 "path=/dev/vhost-net,queues=4,queue_size=1024,iface=vu0", "vu0"},
+		{"virtio-user:/dev/vhost-net,mac=02:00:00:00:00:01,iface=vu0,queue_size=512",
+		 LOCATION_VIRTIO_USER, "net_virtio_user7",
+		 "path=/dev/vhost-net,queues=4,mac=02:00:00:00:00:01,iface=vu0,queue_size=512",
+		 "vu0"},
+		{"virtio-user:/run/v,iface=vu0", LOCATION_VIRTIO_USER, "net_virtio_user7",
+		 "path=/run/v,queues=4,queue_size=1024,iface=vu0", ""},
+		{"kni:kni3", LOCATION_KNI, "net_kni3", "", "kni3"},
 		{"tap:wr0", LOCATION_TAP, "net_tap7", "iface=wr0", "wr0"},
 		{"af_packet:eth0", LOCATION_AF_PACKET, "net_af_packet7",
 		 "iface=eth0,qpairs=4,framecnt=4096", "eth0"},
@@ -272,6 +281,55 @@ the_reason_is_seen_with_long_locations(void **state)
 }
 
 static void
+the_kernels_devices(void **state)
+{
+	struct location location = parse("virtio-user:/dev/vhost-net,iface=vu0");
+	const char *module = NULL;
+
+	(void)state;
+	assert_string_equal(location_kernel_device(&location, &module), "/dev/vhost-net");
+	assert_string_equal(module, "vhost_net");
+	location = parse("kni:kni0");
+	assert_string_equal(location_kernel_device(&location, &module), "/dev/kni");
+	assert_string_equal(module, "rte_kni");
+	location = parse("virtio-user:/run/v,iface=vu0");
+	assert_null(location_kernel_device(&location, &module));
+	location = parse("tap:vu0");
+	assert_null(location_kernel_device(&location, &module));
+}
+
+static void
+names_that_the_kernel_would_not_take(void **state)
+{
+	static const char *const virtio[] = {
+		"iface=",
+		"iface=a/b",
+		"iface=0123456789abcdef",
+		"mac=02:00:00:00:00:01,iface=..",
+		"iface=a b",
+		"iface=.",
+		"iface=a:b,queue_size=8",
+		"iface=,mac=02:00:00:00:00:01",
+	};
+	static const char *const kni[] = {"kni/0", "eth0", "kni:0", "kni0123456789abc", "ki"};
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(virtio); i++) {
+		snprintf(text, sizeof(text), "virtio-user:/dev/vhost-net,%s", virtio[i]);
+		check_refused(text, "an iface that is no interface name");
+	}
+	for (size_t i = 0; i < COUNT(kni); i++) {
+		snprintf(text, sizeof(text), "kni:%s", kni[i]);
+		check_refused(text, "no interface name of at most 15 octets that begins with kni");
+	}
+	check_refused("virtio-user:/dev/vhost-net",
+		      "iface=NAME, the kernel's name of it, is missing");
+	check_refused("virtio-user:/dev/vhost-net,xiface=a", "iface=NAME");
+	check_refused("kni:kni0,a=1", "arguments that it does not take");
+}
+
+static void
 check_length(const char *scheme, size_t length, size_t comma)
 {
 	static char text[TEXT_MAX];
@@ -295,9 +353,13 @@ check_length(const char *scheme, size_t length, size_t comma)
 static void
 lengths_never_overflow(void **state)
 {
-	static const char *const schemes[] = {
-		"",     "ring:", "null:",      "memif:",  "vhost:", "virtio-user:",
-		"tap:", "pcap:", "af_packet:", "af_xdp:", "vdev:",  "0000:03:00.0"};
+	static const char *const schemes[] = {"",           "ring:",
+					      "null:",      "memif:",
+					      "vhost:",     "virtio-user:",
+					      "tap:",       "pcap:",
+					      "af_packet:", "af_xdp:",
+					      "vdev:",      "0000:03:00.0",
+					      "kni:",       "virtio-user:/dev/vhost-net,iface="};
 
 	(void)state;
 	for (size_t s = 0; s < COUNT(schemes); s++) {
@@ -340,6 +402,8 @@ main(void)
 		cmocka_unit_test(a_pci_address_is_checked_whole),
 		cmocka_unit_test(a_ring_with_devargs_is_not_too_long),
 		cmocka_unit_test(the_reason_is_seen_with_long_locations),
+		cmocka_unit_test(the_kernels_devices),
+		cmocka_unit_test(names_that_the_kernel_would_not_take),
 		cmocka_unit_test(lengths_never_overflow),
 		cmocka_unit_test(real_lines),
 	};

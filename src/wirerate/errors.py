@@ -5,6 +5,7 @@
     ├── PlanError            2  the plan or the command line is wrong
     ├── HostSetupError       3  the host is not ready: hugepages, driver, permission
     │   └── PeerError        3  who is to count at the other end does not answer
+    ├── TrialError           1  one measurement of several failed; the others go on
     └── EngineError          4
         ├── EngineStartError    3  the engine did not come up: nearly always the host
         ├── EngineDiedError     4  the engine was up and is gone
@@ -54,6 +55,10 @@ class HostSetupError(WirerateError):
 
 class PeerError(HostSetupError):
     """The peer of --peer does not answer, or with something else than its counters."""
+
+
+class TrialError(WirerateError):
+    """One measurement of several failed; its place in the result says so, the others go on."""
 
 
 class EngineError(WirerateError):

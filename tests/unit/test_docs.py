@@ -8,9 +8,11 @@ import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from support.bridges import bridge_of, end_of
 from support.forwarders import (
     ANSWERED,
     accounted_peer,
@@ -20,19 +22,30 @@ from support.forwarders import (
     session_of,
     settings_of,
 )
+from support.kernel_path_document import kernel_path_document
 from support.made_up import ENVIRONMENT
 from support.rss_device import SENDER, RssDevice
 from wirerate.cli import flows_args, perf_args
 from wirerate.cli.main import build_parser, parse
 from wirerate.cli.rss_args import settings_of as rss_settings_of
 from wirerate.engine.counters import Histogram
+from wirerate.plan.kernel_path_settings import Transfer
 from wirerate.plan.location import parse_location
 from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import flows_json, forward_json, perf_json, replay_view, rss_json, run_json
+from wirerate.report import (
+    bridge_json,
+    flows_json,
+    forward_json,
+    perf_json,
+    replay_view,
+    rss_json,
+    run_json,
+)
 from wirerate.report.flows_live import LatencyLook, Look
+from wirerate.trial.bridge_look import BridgeLook
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.rss_check import check_rss
@@ -55,7 +68,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMES = (["run"], ["replay"], ["preview"], ["report"], ["rss"])
+NAMES = (["run"], ["replay"], ["preview"], ["report"], ["rss"], ["bridge"])
 """Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
@@ -126,7 +139,10 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss", "flows"]
+WITH_OPTIONS = [
+    *("perf", "run", "replay", "preview", "forward", "reflect", "bridge", "report", "rss", "flows"),
+    "kernel-path",
+]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)
@@ -148,9 +164,10 @@ def test_every_option_is_described(command):
 
 def test_every_location_kind_is_described():
     section = PERF.read_text().split("\n## Locations\n")[1].split("\n## ")[0]
-    from wirerate.plan.location import _FORMS
+    from wirerate.plan.location import _FORMS, _VHOST_NET_FORM
 
-    assert set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE)) == set(_FORMS.values())
+    described = set(re.findall(r"^\| `([^`]+)`", section, re.MULTILINE))
+    assert described == {*_FORMS.values(), _VHOST_NET_FORM}
 
 
 def fake(kind, **given):
@@ -218,12 +235,24 @@ def tiny_check():
     return check_rss(device, settings, {"version": "0", "dpdk": "DPDK"}, [SENDER, device.info])
 
 
-def tiny_document(command):
-    """What the command prints of it with --json."""
-    if command == "rss":
-        return rss_json.document(tiny_check(), ENVIRONMENT)
+def tiny_way_document(command):
+    """Of what passes frames on."""
     if command == "forward":
         return forward_json.document(tiny_forwarder(), ENVIRONMENT)
+    look = BridgeLook(at_ns=0, busy_ns={1: 1})
+    return bridge_json.document(bridge_of(), end_of(look), ENVIRONMENT)
+
+
+def tiny_document(command):
+    """What the command prints of it with --json."""
+    made: dict[str, Any] = {
+        "rss": lambda: rss_json.document(tiny_check(), ENVIRONMENT),
+        "kernel-path": kernel_path_document,
+        "forward": lambda: tiny_way_document(command),
+        "bridge": lambda: tiny_way_document(command),
+    }
+    if command in made:
+        return made[command]()
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)
@@ -261,12 +290,15 @@ SCHEMAS = {
     "run": run_json.SCHEMA,
     "replay": replay_view.SCHEMA,
     "forward": forward_json.SCHEMA,
+    "bridge": bridge_json.SCHEMA,
     "rss": rss_json.SCHEMA,
     "flows": flows_json.SCHEMA,
+    "kernel-path": "wirerate-kernel-path/1",
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("environment", "ports[].device"),
+    "bridge": ("environment", "ports[].device", "counters.busy_ns"),
     "rss": (
         "environment",
         "receiver.rss",
@@ -278,6 +310,11 @@ WHOLE = {
         "traffic",
         *(f"ends.{end}" for end in ("client_tx", "client_rx", "server_rx", "server_tx")),
         "series[].latency_ns",
+    ),
+    "kernel-path": (
+        *("verdict", "environment", "settings", "rows[].verdict"),
+        *(f"rows[].tests.{transfer.value}" for transfer in Transfer),
+        *(f"rows[].ping.{when}" for when in ("idle", *(one.value for one in Transfer))),
     ),
 }
 """Objects that a page describes as one."""

@@ -22,6 +22,11 @@ from wirerate.plan.location import Location, LocationKind, parse_location
         ("memif:/run/a.sock,id=1", Location(LocationKind.MEMIF, "/run/a.sock", "id=1")),
         ("vhost:/run/v", Location(LocationKind.VHOST, "/run/v")),
         ("virtio-user:/run/v,q=2", Location(LocationKind.VIRTIO_USER, "/run/v", "q=2")),
+        (
+            "virtio-user:/dev/vhost-net,iface=vu0,mac=02:00:00:00:00:01",
+            Location(LocationKind.VIRTIO_USER, "/dev/vhost-net", "iface=vu0,mac=02:00:00:00:00:01"),
+        ),
+        ("kni:kni0", Location(LocationKind.KNI, "kni0")),
         ("tap:dtap0", Location(LocationKind.TAP, "dtap0")),
         ("af_packet:eth0.100", Location(LocationKind.AF_PACKET, "eth0.100")),
         ("af_xdp:eth0,start_queue=1", Location(LocationKind.AF_XDP, "eth0", "start_queue=1")),
@@ -65,6 +70,14 @@ def test_valid(text, expected):
         ("tap:" + "a" * 16, "not an interface name"),
         ("af_packet:../x", "not an interface name"),
         ("af_packet:..", "not an interface name"),
+        ("af_packet:eth0:1", "not an interface name"),
+        ("kni:eth0", r"begin with kni; write kni:kni0"),
+        ("kni:kni0123456789abc", "not an interface name"),
+        ("kni:kni0,x=1", "takes no arguments"),
+        ("virtio-user:/dev/vhost-net", r"name of it is missing; write .*,iface=NAME\[,devargs\]"),
+        ("virtio-user:/dev/vhost-net,iface=", "name of it is missing"),
+        ("virtio-user:/dev/vhost-net,iface=a/b", "not an interface name"),
+        ("virtio-user:/dev/vhost-net,mac=1,iface=0123456789abcdef", "not an interface name"),
         ("vhost:" + "/a" * 60, "at most 107 octets, this one 120"),
         ("03:00.8", "not a PCI address"),
         ("03:20.0", "not a PCI address"),
@@ -98,3 +111,19 @@ def test_needs(text, pci, single_file):
     location = parse_location(text)
     assert location.needs_pci is pci
     assert location.needs_single_file_segments is single_file
+
+
+@pytest.mark.parametrize(
+    ("text", "interface", "device"),
+    [
+        ("virtio-user:/dev/vhost-net,q=1,iface=vu0", "vu0", ("/dev/vhost-net", "vhost_net")),
+        ("virtio-user:/run/a,iface=vu0", "", None),
+        ("kni:kni1", "kni1", ("/dev/kni", "rte_kni")),
+        ("tap:t0", "t0", None),
+        ("af_xdp:eth0", "eth0", None),
+        ("ring:a", "", None),
+    ],
+)
+def test_other_end_in_the_kernel(text, interface, device):
+    location = parse_location(text)
+    assert (location.interface, location.kernel_device) == (interface, device)

@@ -89,6 +89,33 @@ def test_capabilities_by_the_ports_own_name(tmp_path):
         check("af_packet:eth0", root=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "device", "says"),
+    [
+        (
+            "virtio-user:/dev/vhost-net,iface={}",
+            "vhost-net",
+            "no /dev/vhost-net: modprobe vhost_net",
+        ),
+        ("kni:kni{}", "kni", r"no /dev/kni: modprobe rte_kni \(of DPDK up to 23.07\)"),
+    ],
+)
+def test_a_device_of_the_kernel_that_is_missing(tmp_path, monkeypatch, text, device, says):
+    name = "wr-t0"
+    with pytest.raises(HostSetupError, match=f"^port east: .*: {says}$"):
+        check(text.format(name), root=tmp_path)
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / device).touch()
+    check(text.format(name), root=tmp_path)
+    there = text.format(name).partition("iface=" if "iface" in text else ":")[2]
+    monkeypatch.setattr("wirerate.host.ports.socket.if_nameindex", lambda: [(2, there)])
+    with pytest.raises(HostSetupError, match=f"an interface {there} is there already; take"):
+        check(text.format(name), root=tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(HostSetupError, match="may not open /dev/"):
+        check(text.format(name), root=tmp_path)
+
+
 def test_the_socket_of_an_end_that_was_killed_is_taken_away(place):
     left, kept = place / "left.sock", place / "kept.sock"
     dead = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

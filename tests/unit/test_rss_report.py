@@ -6,34 +6,15 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import pytest
 
+from support.page import Balance
 from support.rss_document import QUEUES, SIZES, WORKS, rss_document
 from wirerate.cli.main import main
 from wirerate.report.charts import svg_text, write_files
 from wirerate.report.rss_html import html
 from wirerate.report.rss_plots import charts
-
-VOID = {"meta", "link", "br", "img"}
-
-
-class Balance(HTMLParser):
-    """Finds tags that are not closed in order, and whatever would be fetched."""
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-        self.fetched = []
-
-    def handle_starttag(self, tag, attrs):
-        self.fetched += [v for k, v in attrs if k in {"src", "href"} and v and "://" in v]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def test_the_page_is_whole_and_fetches_nothing():
@@ -115,7 +96,11 @@ def test_the_command(tmp_path, capsys):
         (b"\xff\xfe", 2, "UTF-8"),
         (b"{", 2, "line 1: not JSON"),
         (b"[]", 2, "schema None has no page"),
-        (b'{"schema": "wirerate-perf/1"}', 2, "there are pages of wirerate-rss/1"),
+        (
+            b'{"schema": "wirerate-perf/1"}',
+            2,
+            "there are pages of wirerate-rss/1, wirerate-kernel-path/1",
+        ),
     ],
 )
 def test_wrong_files(tmp_path, capsys, content, code, words):

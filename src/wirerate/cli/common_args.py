@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.converge_args import converge_from_args, converge_words
 from wirerate.cli.engine_args import engine_words, loop_sleep_ns
-from wirerate.cli.latency_args import floor_ns, output_file
+from wirerate.cli.latency_args import floor_ns
+from wirerate.cli.output_args import output_file
 from wirerate.errors import PlanError
 from wirerate.plan.document import dump_document
 from wirerate.plan.eal_args import parse_eal_args

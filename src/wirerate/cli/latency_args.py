@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of the options about latencies: a floor to take off, a file for histograms.
+"""Readers of the options about latencies: a floor to take off.
 
 A result that is to be the floor is opened here, when the settings are made.
 """
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wirerate.errors import PlanError
 from wirerate.units import parse_duration_ns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FLOOR_MAX_NS = 1_000_000_000
 _RESULT_OCTETS_MAX = 64 << 20
@@ -32,21 +29,6 @@ def floor_ns(text: str) -> float:
     if floor > FLOOR_MAX_NS:
         raise PlanError(f"--floor {text!r}: more than a second; give the unit too, as in 350ns")
     return float(floor)
-
-
-def output_file(option: str) -> Callable[[str], Path]:
-    """Make a reader of names of files that can be made: the folder is there, and no folder itself.
-
-    The reader raises PlanError.
-    """
-
-    def read(text: str) -> Path:
-        path = Path(text).absolute()
-        if not text or path.is_dir() or not path.parent.is_dir():
-            raise PlanError(f"{option} {text!r}: no file can be there; give a file in a folder")
-        return path
-
-    return read
 
 
 def _least_of_result(path: Path) -> float:

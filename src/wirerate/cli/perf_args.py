@@ -46,7 +46,8 @@ EPILOG = f"""\
 locations:
   0000:03:00.0[,devargs]  ring:NAME  null:NAME  memif:SOCKET[,devargs]  vhost:SOCKET[,devargs]
   virtio-user:SOCKET[,devargs]  tap:IFNAME  af_packet:IFNAME  af_xdp:IFNAME[,devargs]
-  pcap:IN,OUT  vdev:ANY_DPDK_VDEV_ARGS
+  virtio-user:/dev/vhost-net,iface=NAME[,devargs]  kni:NAME  pcap:IN,OUT
+  vdev:ANY_DPDK_VDEV_ARGS
 
 {LCORE_MAPS_HELP.format(ports="locations")}
 rates, for each port and all its queues together:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,12 @@ from wirerate.errors import ExitCode, HostSetupError, PlanError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SCHEMAS = ("wirerate-rss/1",)
-"""Of documents that have a page."""
+_PAGES = {
+    "wirerate-rss/1": "rss",
+    "wirerate-kernel-path/1": "kernel_path",
+}
+"""Of documents that have a page: whose, `wirerate.report.NAME_html` and `NAME_plots`."""
+SCHEMAS = tuple(_PAGES)
 
 _EPILOG = """\
 examples:
@@ -75,19 +80,28 @@ def write_report(
     """
     # Imported here: matplotlib takes longer to load than all the rest.
     from wirerate.report.charts import write_files  # noqa: PLC0415
-    from wirerate.report.rss_html import html  # noqa: PLC0415
-    from wirerate.report.rss_plots import charts  # noqa: PLC0415
 
+    name = _PAGES[document["schema"]]
     written = []
     if html_file is not None:
+        text: str = import_module(f"wirerate.report.{name}_html").html(document)
         try:
-            html_file.write_text(html(document), encoding="utf-8")
+            html_file.write_text(text, encoding="utf-8")
         except OSError as error:
             raise HostSetupError(f"report {html_file}: {error.strerror}") from error
         written.append(html_file)
     if plots is not None:
-        written += write_files(charts(document), plots)
+        charts = import_module(f"wirerate.report.{name}_plots").charts(document)
+        written += write_files(charts, plots)
     return written
+
+
+def write_csv(text: str, file: Path) -> None:
+    """Write what --csv asked for. Raises HostSetupError."""
+    try:
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise HostSetupError(f"--csv {file}: {error.strerror}") from error
 
 
 def _read(name: str) -> dict[str, Any]:

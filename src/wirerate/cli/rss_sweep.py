@@ -10,16 +10,17 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.engine_session import stopping, warn, warn_of_shared
-from wirerate.cli.report import write_report
-from wirerate.errors import ExitCode, HostSetupError
+from wirerate.cli.report import write_csv, write_report
+from wirerate.errors import ExitCode
 from wirerate.host.environment import environment
 from wirerate.methods.rss_figures import CellFigures, fits, with_speed_ups
 from wirerate.methods.rss_placement import placement_document
 from wirerate.methods.rss_resume import append, begin, read_done
 from wirerate.methods.rss_sweep import Sweep, cells_of
 from wirerate.report.parts_json import verdict_document
+from wirerate.report.parts_text import time_text
 from wirerate.report.rss_csv import csv_text
-from wirerate.report.rss_setup_text import setup_text, time_text
+from wirerate.report.rss_setup_text import setup_text
 from wirerate.report.rss_sweep_text import progress, tables
 from wirerate.trial.verdict import Verdict
 
@@ -162,10 +163,7 @@ def _write(document: dict[str, Any], outputs: Outputs) -> None:
         for note in verdict["notes"]:
             print(f"  note: {note}")
     if outputs.csv is not None:
-        try:
-            outputs.csv.write_text(csv_text(document), encoding="utf-8", newline="")
-        except OSError as error:
-            raise HostSetupError(f"--csv {outputs.csv}: {error.strerror}") from error
+        write_csv(csv_text(document), outputs.csv)
     if document["cells"]:
         write_report(document, outputs.report, outputs.plots)
     elif outputs.report is not None or outputs.plots is not None:

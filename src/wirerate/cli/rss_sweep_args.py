@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import eal_request, run_settings, whole
-from wirerate.cli.latency_args import output_file
+from wirerate.cli.output_args import output_file, output_folder, values_of_list
 from wirerate.cli.rss_sweep import Outputs
 from wirerate.errors import PlanError
 from wirerate.methods.rss_settings import Link, SweepSettings, WorkUnit
@@ -27,7 +26,6 @@ from wirerate.units import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.location import Location
@@ -125,7 +123,12 @@ def add_outputs(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="write a page (HTML) with tables and charts",
     )
-    add("--plots", type=_folder, metavar="DIR", help="write the charts as PNG and SVG files")
+    add(
+        "--plots",
+        type=output_folder("--plots"),
+        metavar="DIR",
+        help="write the charts as PNG and SVG files",
+    )
     add(
         "--resume",
         type=output_file("--resume"),
@@ -134,27 +137,8 @@ def add_outputs(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _folder(text: str) -> Path:
-    path = Path(text).absolute()
-    there = next(place for place in (path, *path.parents) if place.exists())
-    if not text or not there.is_dir():
-        raise PlanError(f"--plots {text!r}: no folder can be there; {there} is no folder")
-    return path
-
-
-def _list(text: str, option: str, read: Callable[[str], Any]) -> tuple[Any, ...]:
-    """Values between commas, each once, in order."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(words):
-        raise PlanError(f"{option} {text!r}: give values with commas between, 1,2,4 say")
-    values = [read(word) for word in words]
-    if len(set(values)) < len(values):
-        raise PlanError(f"{option} {text!r}: a value is given twice; leave one out")
-    return tuple(values)
-
-
 def _sizes(text: str) -> tuple[int, ...]:
-    found = _list(text, "--sizes", whole("--sizes", FRAME_SIZE_MIN, FRAME_SIZE_MAX))
+    found = values_of_list(text, "--sizes", whole("--sizes", FRAME_SIZE_MIN, FRAME_SIZE_MAX))
     beyond = [size for size in found if size > FRAME_SIZE_ORDINARY]
     if beyond:
         raise PlanError(
@@ -165,7 +149,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _works(text: str) -> tuple[float, ...]:
-    return _list(text, "--work", _work)
+    return values_of_list(text, "--work", _work)
 
 
 def _work(text: str) -> float:

@@ -7,6 +7,7 @@ Drivers answer these questions with an errno that explains nothing; here they ge
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from wirerate.host.tree import link_name, read_text
 from wirerate.plan.location import Location, LocationKind
 
 ROOT = Path("/")
+_IN_USE = "an interface {} is there already; take another name, or remove it (ip link del {})"
 _CAPABILITIES = {
     LocationKind.TAP: {"CAP_NET_ADMIN": 12},
+    LocationKind.KNI: {"CAP_NET_ADMIN": 12},
     LocationKind.AF_PACKET: {"CAP_NET_RAW": 13},
     LocationKind.AF_XDP: {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21},
 }
@@ -41,10 +44,30 @@ def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -
         _remove_stale(Path(location.value), root)
     if location.kind is LocationKind.PCI:
         _check_vfio(title, location, root)
+    _check_kernel_device(title, location, root)
     for file in written_files(location):
         _check_written(title, location, file)
     if location.kind is LocationKind.AF_XDP:
         _check_queues(title, location, queues, root)
+
+
+def _check_kernel_device(title: str, location: Location, root: Path) -> None:
+    """What the kernel must have before an interface can be made in it, and must not have yet."""
+    if location.kernel_device is None:
+        return
+    device, module = location.kernel_device
+    path = root / device.lstrip("/")
+    if not path.exists():
+        more = " (of DPDK up to 23.07)" if location.kind is LocationKind.KNI else ""
+        raise HostSetupError(f"{title}: {location}: no {device}: modprobe {module}{more}")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise HostSetupError(
+            f"{title}: {location}: this user may not open {device}; run as root, or give it to "
+            "this user"
+        )
+    if location.interface in {name for _, name in socket.if_nameindex()}:
+        name = location.interface
+        raise HostSetupError(f"{title}: {location}: {_IN_USE.format(name, name)}")
 
 
 def _check_name(title: str, location: Location) -> None:

@@ -3,8 +3,9 @@
 
 As in docs/design/0002-engine-interface.md:
 ``0000:03:00.0[,devargs]`` · ``ring:NAME`` · ``null:NAME`` · ``memif:SOCKET[,devargs]`` ·
-``vhost:SOCKET[,devargs]`` · ``virtio-user:SOCKET[,devargs]`` · ``tap:IFNAME`` ·
-``af_packet:IFNAME`` · ``af_xdp:IFNAME[,devargs]`` · ``pcap:IN,OUT`` · ``vdev:ANY_DPDK_VDEV_ARGS``.
+``vhost:SOCKET[,devargs]`` · ``virtio-user:SOCKET[,devargs]`` ·
+``virtio-user:/dev/vhost-net,iface=NAME[,devargs]`` · ``tap:IFNAME`` · ``af_packet:IFNAME`` ·
+``af_xdp:IFNAME[,devargs]`` · ``kni:NAME`` · ``pcap:IN,OUT`` · ``vdev:ANY_DPDK_VDEV_ARGS``.
 This module checks the text; whether the device is there, and what it can do, is the engine's to
 say.
 """
@@ -31,6 +32,7 @@ class LocationKind(Enum):
     TAP = "tap"
     AF_PACKET = "af_packet"
     AF_XDP = "af_xdp"
+    KNI = "kni"
     PCAP = "pcap"
     VDEV = "vdev"
 
@@ -45,12 +47,16 @@ _FORMS = {
     LocationKind.TAP: "tap:IFNAME",
     LocationKind.AF_PACKET: "af_packet:IFNAME",
     LocationKind.AF_XDP: "af_xdp:IFNAME[,devargs]",
+    LocationKind.KNI: "kni:NAME",
     LocationKind.PCAP: "pcap:IN,OUT",
     LocationKind.VDEV: "vdev:ANY_DPDK_VDEV_ARGS",
 }
+VHOST_NET = "/dev/vhost-net"
+"""What a virtio-user connects to, instead of a socket, where its other end is the kernel."""
+_VHOST_NET_FORM = f"virtio-user:{VHOST_NET},iface=NAME[,devargs]"
 _NAMED = {LocationKind.RING, LocationKind.NULL}
 _SOCKETS = {LocationKind.MEMIF, LocationKind.VHOST, LocationKind.VIRTIO_USER}
-_INTERFACES = {LocationKind.TAP, LocationKind.AF_PACKET, LocationKind.AF_XDP}
+_INTERFACES = {LocationKind.TAP, LocationKind.AF_PACKET, LocationKind.AF_XDP, LocationKind.KNI}
 _WITH_DEVARGS = {*_SOCKETS, LocationKind.AF_XDP}
 _BY_SCHEME = {kind.value: kind for kind in LocationKind if kind is not LocationKind.PCI}
 
@@ -93,6 +99,22 @@ class Location:
     def __str__(self) -> str:
         """Return ``text``."""
         return self.text
+
+    @property
+    def interface(self) -> str:
+        """The interface of the kernel that is its other end, empty where there is none."""
+        if self.kind in _INTERFACES:
+            return self.value
+        if self.kind is LocationKind.VIRTIO_USER and self.value == VHOST_NET:
+            return _devarg(self.devargs, "iface")
+        return ""
+
+    @property
+    def kernel_device(self) -> tuple[str, str] | None:
+        """The character device by which it makes that interface, and the module that has it."""
+        if self.kind is LocationKind.KNI:
+            return "/dev/kni", "rte_kni"
+        return (VHOST_NET, "vhost_net") if self.value == VHOST_NET and self.interface else None
 
     @property
     def needs_pci(self) -> bool:
@@ -144,7 +166,29 @@ def _parse_rest(text: str, kind: LocationKind, rest: str) -> Location:
             f"{_FORMS[kind]}"
         )
     _check_value(text, kind, value)
-    return Location(kind, value, devargs)
+    location = Location(kind, value, devargs)
+    if kind is LocationKind.VIRTIO_USER and value == VHOST_NET:
+        if not location.interface:
+            raise PlanError(
+                f"location {text!r}: the kernel's name of it is missing; write {_VHOST_NET_FORM}"
+            )
+        _check_interface(text, location.interface)
+    return location
+
+
+def _devarg(devargs: str, key: str) -> str:
+    """The value of the first devarg of that name, empty where there is none."""
+    words = (word.partition("=") for word in devargs.split(","))
+    return next((value for name, _, value in words if name == key), "")
+
+
+def _check_interface(text: str, name: str) -> None:
+    too_long = len(name.encode()) > _INTERFACE_OCTETS_MAX
+    if too_long or "/" in name or ":" in name or name in {".", ".."}:
+        raise PlanError(
+            f"location {text!r}: not an interface name: 1 to {_INTERFACE_OCTETS_MAX} octets "
+            "without / and :"
+        )
 
 
 def _check_value(text: str, kind: LocationKind, value: str) -> None:
@@ -156,12 +200,11 @@ def _check_value(text: str, kind: LocationKind, value: str) -> None:
             f"location {text!r}: a name has 1 to {_NAME_OCTETS_MAX} letters, digits, dots, dashes "
             "or underscores",
         )
-    if kind in _INTERFACES and (
-        octets > _INTERFACE_OCTETS_MAX or "/" in value or value in {".", ".."}
-    ):
+    if kind in _INTERFACES:
+        _check_interface(text, value)
+    if kind is LocationKind.KNI and not value.startswith("kni"):
         raise PlanError(
-            f"location {text!r}: not an interface name: 1 to {_INTERFACE_OCTETS_MAX} octets "
-            "without a /"
+            f"location {text!r}: names of DPDK's net_kni begin with kni; write kni:kni0"
         )
     if kind in _SOCKETS and octets > _SOCKET_OCTETS_MAX:
         raise PlanError(
@@ -184,7 +227,7 @@ def _parse_pcap(text: str, rest: str) -> Location:
 
 
 def _unknown(text: str, scheme: str, colon: str) -> str:
-    forms = "valid: " + ", ".join(_FORMS.values())
+    forms = "valid: " + ", ".join([*_FORMS.values(), _VHOST_NET_FORM])
     if not text:
         return f"a location is empty; {forms}"
     if _LIKE_PCI.fullmatch(text.partition(",")[0]):

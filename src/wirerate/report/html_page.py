@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """Text of a table's cell; ``doubt``: shown pale; ``why``: shown when pointed at."""
+    """Text of a table's cell.
+
+    ``doubt``: shown pale; ``why``: shown when pointed at; ``words``: flush left, numbers are right.
+    """
 
     text: str
     doubt: bool = False
     why: str = ""
+    words: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Section:
     title: str
     paragraphs: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    charts: Sequence[Chart] = field(default=())
+    charts: Sequence[Chart[Any]] = field(default=())
 
 
 def page(title: str, subtitle: str, verdict: Mapping[str, Any], sections: Sequence[Section]) -> str:
@@ -79,7 +83,7 @@ def page(title: str, subtitle: str, verdict: Mapping[str, Any], sections: Sequen
     )
 
 
-def _inline(chart: Chart, number: int) -> Markup:
+def _inline(chart: Chart[Any], number: int) -> Markup:
     """The chart's SVG; ids get a prefix, for those of several charts would meet in one page."""
     svg = svg_text(chart)
     prefix = f"c{number}-"

@@ -63,6 +63,12 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds:.3f} s" if seconds >= _SHORT_S else f"{1000 * seconds:.3f} ms"
 
 
+def time_text(seconds: float) -> str:
+    """As `3 min 2 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict, its reasons (not thousands of them) and notes."""
     lines = [f"Verdict: {verdict}"]

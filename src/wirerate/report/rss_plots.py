@@ -22,7 +22,7 @@ _HOLLOW = "Hollow points: lcores shared CPUs, so that they say nothing about sca
 _SPREAD = "Points are medians of the repeats, bars reach from the least to the greatest."
 
 
-def charts(document: Mapping[str, Any]) -> list[Chart]:
+def charts(document: Mapping[str, Any]) -> list[Chart[Panel]]:
     """Throughput, speed-up and cost per frame, as far as there are cells to draw them of."""
     cells = [cell for cell in document["cells"] if cell["status"] == "ok"]
     line_bps = document["settings"]["line_rate_bps"]
@@ -57,7 +57,9 @@ def _points(cells: Sequence[Mapping[str, Any]], x: str, y: str, scale: float) ->
     return tuple(sorted(points, key=lambda point: point.x))
 
 
-def _throughput(cells: Sequence[Mapping[str, Any]], unit: str, line_bps: float | None) -> Chart:
+def _throughput(
+    cells: Sequence[Mapping[str, Any]], unit: str, line_bps: float | None
+) -> Chart[Panel]:
     """Gbit/s at L1 over frame size: a panel per work, a line per number of queues."""
     sizes = values_of(cells, "size")
     panels = []
@@ -88,7 +90,7 @@ def _queues(count: int) -> str:
     return f"{count} queue" if count == 1 else f"{count} queues"
 
 
-def _speed_up(cells: Sequence[Mapping[str, Any]], unit: str) -> Chart:
+def _speed_up(cells: Sequence[Mapping[str, Any]], unit: str) -> Chart[Panel]:
     """Times the throughput of one queue, at the smallest size."""
     smallest = min((cell["size"] for cell in cells), default=0)
     known = [cell for cell in cells if cell["size"] == smallest and cell["speed_up"] is not None]
@@ -113,7 +115,7 @@ def _speed_up(cells: Sequence[Mapping[str, Any]], unit: str) -> Chart:
     return Chart("speed-up", "Speed-up over queues", caption, (panel,))
 
 
-def _cost(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Chart:
+def _cost(document: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Chart[Panel]:
     """Cycles per frame over work, at the smallest size, where the forwarder's CPU binds."""
     smallest = min((cell["size"] for cell in cells), default=0)
     bound = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wirerate.methods.rss_settings import places
+from wirerate.report.parts_text import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,6 @@ def setup_text(
         f"{cells} cells{kept}: {trials} trials of {settings.trial_s:g} s, some {time_text(seconds)}"
     )
     return "\n".join(lines)
-
-
-def time_text(seconds: float) -> str:
-    """As `3 min 2 s`."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _lcores(settings: SweepSettings, queues: int) -> str:

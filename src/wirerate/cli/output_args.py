@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readers of options that name files and folders to be written, and of lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirerate.errors import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def output_file(option: str) -> Callable[[str], Path]:
+    """Make a reader of names of files that can be made: the folder is there, and no folder itself.
+
+    The reader raises PlanError.
+    """
+
+    def read(text: str) -> Path:
+        path = Path(text).absolute()
+        if not text or path.is_dir() or not path.parent.is_dir():
+            raise PlanError(f"{option} {text!r}: no file can be there; give a file in a folder")
+        return path
+
+    return read
+
+
+def output_folder(option: str) -> Callable[[str], Path]:
+    """Make a reader of names of folders that are there or can be made. It raises PlanError."""
+
+    def read(text: str) -> Path:
+        path = Path(text).absolute()
+        there = next(place for place in (path, *path.parents) if place.exists())
+        if not text or not there.is_dir():
+            raise PlanError(f"{option} {text!r}: no folder can be there; {there} is no folder")
+        return path
+
+    return read
+
+
+def values_of_list(
+    text: str, option: str, read: Callable[[str], Any], example: str = "1,2,4"
+) -> tuple[Any, ...]:
+    """Values between commas, each once, in order. Raises PlanError."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise PlanError(f"{option} {text!r}: give values with commas between, {example} say")
+    values = [read(word) for word in words]
+    if len(set(values)) < len(values):
+        raise PlanError(f"{option} {text!r}: a value is given twice; leave one out")
+    return tuple(values)
