@@ -23,17 +23,18 @@ ALLOWED: dict[str, set[str]] = {
     },
     "program": {
         *("config", "trace", "capture", "worker", "schedule", "measure", "flowtable"),
-        *("answer", "edit", "device", "counters", "protocol", "base"),
+        *("answer", "bridge", "edit", "device", "counters", "protocol", "base"),
     },
     "device": {"config", "counters", "base"},
     "worker": {
-        *("schedule", "capture", "measure", "flowtable", "answer", "edit"),
+        *("schedule", "capture", "measure", "flowtable", "answer", "bridge", "edit"),
         *("counters", "protocol", "base"),
     },
     "schedule": {"edit", "counters", "protocol", "base"},
     "measure": {"capture", "counters", "protocol", "base"},
     "flowtable": {"counters", "protocol", "base"},
     "answer": {"counters", "protocol", "base"},
+    "bridge": {"counters", "protocol", "base"},
     "edit": {"protocol", "base"},
     "capture": {"trace", "counters", "base"},
     "config": {"protocol", "base"},
@@ -45,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
 # main.c, tests, benchmarks and fuzz targets stand outside: they include anything, nobody them.
 OUTSIDE = {"", "tests", "bench", "fuzz"}
 COLD = {"control", "config"}
-HOT = ("worker", "schedule", "measure", "flowtable", "answer", "edit", "capture")
+HOT = ("worker", "schedule", "measure", "flowtable", "answer", "bridge", "edit", "capture")
 NEVER_REACHED = dict.fromkeys(HOT, COLD)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

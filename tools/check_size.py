@@ -28,6 +28,7 @@ FOLDER_LIMITS: dict[str, int] = {
     "engine/worker": 1500,
     "engine/schedule": 700,
     "engine/edit": 1000,
+    "engine/bridge": 900,
     "engine/measure": 500,
     "engine/flowtable": 400,
 }
