@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "config/bridge_config.h"
 #include "config/config_limits.h"
 #include "config/rss_config.h"
 #include "config/stream_config.h"
@@ -50,12 +51,7 @@ enum task_kind {
 	TASK_FORWARD,
 	TASK_REPLY,
 	TASK_LOOP,
-};
-
-enum rewrite {
-	REWRITE_NONE,
-	REWRITE_MAC_SWAP, /* Ethernet addresses */
-	REWRITE_REVERSE,  /* and those of IP, and the ports of UDP and TCP */
+	TASK_BRIDGE,
 };
 
 /* What a forward task does besides: docs/design/0005-measurement.md. */
@@ -72,7 +68,8 @@ struct forward_config {
 };
 
 struct task_config {
-	char port[CONFIG_NAME_SIZE];   /* not resolved: whoever knows the open ports does */
+	char port
+		[CONFIG_NAME_SIZE]; /* not resolved: whoever knows the open ports does; "": a ring */
 	char stream[CONFIG_NAME_SIZE]; /* tx and loop only, as the next three; a loop is one part */
 	enum task_kind kind;
 	uint32_t queue;        /* 0…1023; of one worker per port and direction, of one task if rx */
@@ -87,6 +84,7 @@ struct task_config {
 	struct forward_config forward;  /* forward only: port and queue are those it receives on */
 	struct host_address *addresses; /* reply only: n_addresses of them, all different */
 	uint32_t n_addresses;           /* 1…CONFIG_ADDRESSES_MAX */
+	struct bridge_config *bridge;   /* bridge only */
 };
 
 struct worker_config {
@@ -112,7 +110,9 @@ struct program_config {
 	struct worker_config *workers;
 	struct stream_config *streams;   /* NULL when none; names all different; each has a task */
 	struct capture_config *captures; /* NULL when none */
+	struct ring_config *rings;       /* NULL when none; names all different */
 	uint32_t n_captures;
+	uint32_t n_rings;
 	uint32_t n_workers;   /* 1…256 */
 	uint32_t n_streams;   /* 0…65536 */
 	uint16_t stamp_magic; /* of this program's stamps */
@@ -179,6 +179,14 @@ static inline bool
 config_task_streams(const struct task_config *task)
 {
 	return task->kind == TASK_TX || task->kind == TASK_LOOP;
+}
+
+/* Does the task receive from a queue of a port? */
+static inline bool
+config_task_receives(const struct task_config *task)
+{
+	return task->kind == TASK_RX || task->kind == TASK_FORWARD ||
+	       (task->kind == TASK_BRIDGE && task->port[0] != '\0');
 }
 
 /* Does the capture see what the task receives? */

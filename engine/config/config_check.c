@@ -326,6 +326,8 @@ config_check_program(struct program_config *config, struct error *err)
 	if (rc == 0)
 		rc = config_check_queues(config, err);
 	if (rc == 0)
+		rc = config_check_rings(config, err);
+	if (rc == 0)
 		rc = config_check_replies(config, err);
 	if (rc == 0)
 		rc = check_parts(config, refs, n, err);

@@ -32,6 +32,8 @@ int config_check_queues(const struct program_config *config, struct error *err);
 int config_check_captures(const struct program_config *config, struct error *err);
 /* What a loop task sends is ready once and for all, and evenly spaced or not at all. Streams must have been resolved. */
 int config_check_loops(const struct program_config *config, struct error *err);
+/* Ring names are unique, each ring has one task that takes and others that give; sets the tasks' ring indices. */
+int config_check_rings(const struct program_config *config, struct error *err);
 /* A port has at most one reply task, and one where a task of it is to answer. */
 int config_check_replies(const struct program_config *config, struct error *err);
 

@@ -12,7 +12,7 @@
 
 enum { PATH_SIZE = sizeof(((struct error *)NULL)->path) };
 
-/* A task that receives from or sends to a queue; a forward task does both. */
+/* A task that receives from or sends to a queue; forward and bridge tasks do both. */
 struct queue_use {
 	const struct task_config *task;
 	const char *port;
@@ -20,6 +20,8 @@ struct queue_use {
 	bool tx;
 	uint32_t worker;
 	uint32_t index; /* of the task in its worker */
+	uint32_t way;   /* of a bridge task that sends */
+	uint32_t place; /* in the way's queues */
 };
 
 static int
@@ -90,6 +92,34 @@ may_share(const struct queue_use *first, const struct queue_use *again, char *te
 	return false;
 }
 
+/* The queues of a bridge task: the one it receives on, unless that is a ring, and those of its ways. */
+static size_t
+collect_bridge(const struct task_config *task, uint32_t w, uint32_t t, struct queue_use *uses)
+{
+	size_t n = 0;
+
+	if (config_task_receives(task))
+		uses[n++] = (struct queue_use){task, task->port, task->queue, false, w, t, 0, 0};
+	for (uint32_t i = 0; i < BRIDGE_WAYS; i++) {
+		const struct bridge_way_config *way = &task->bridge->ways[i];
+
+		for (uint32_t q = 0; q < way->n_queues; q++)
+			uses[n++] = (struct queue_use){task, way->port, way->queues[q], true, w, t,
+						       i,    q};
+	}
+	return n;
+}
+
+static size_t
+uses_max(const struct task_config *task)
+{
+	size_t n = 2;
+
+	for (uint32_t i = 0; i < BRIDGE_WAYS && task->kind == TASK_BRIDGE; i++)
+		n += task->bridge->ways[i].n_queues;
+	return n;
+}
+
 static size_t
 collect(const struct program_config *config, struct queue_use *uses)
 {
@@ -99,35 +129,54 @@ collect(const struct program_config *config, struct queue_use *uses)
 		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
 			const struct task_config *task = &config->workers[w].tasks[t];
 
+			if (task->kind == TASK_BRIDGE) {
+				n += collect_bridge(task, w, t, &uses[n]);
+				continue;
+			}
 			uses[n++] = (struct queue_use){
-				task,        task->port,
-				task->queue, config_task_streams(task) || task->kind == TASK_REPLY,
-				w,           t};
+				task, task->port, task->queue, !config_task_receives(task),
+				w,    t,          0,           0};
 			if (task->kind == TASK_FORWARD)
 				uses[n++] = (struct queue_use){task,
 							       task->forward.to_port,
 							       task->forward.to_queue,
 							       true,
 							       w,
-							       t};
+							       t,
+							       0,
+							       0};
 		}
 	}
 	return n;
 }
 
+/* The key of the queue in its task. */
+static void
+name_key(const struct queue_use *use, char *key, size_t size)
+{
+	if (use->task->kind == TASK_BRIDGE && use->tx)
+		snprintf(key, size, "%s.to.queues[%u]", bridge_way_name(use->way), use->place);
+	else if (use->task->kind == TASK_BRIDGE)
+		snprintf(key, size, "from.queue");
+	else
+		snprintf(key, size,
+			 use->tx && use->task->kind == TASK_FORWARD ? "to_queue" : "queue");
+}
+
 int
 config_check_queues(const struct program_config *config, struct error *err)
 {
-	char text[sizeof(err->text)], path[PATH_SIZE];
+	char text[sizeof(err->text)], path[PATH_SIZE], key[64];
 	struct queue_use *uses;
 	size_t n = 0;
 	int rc = 0;
 
 	for (uint32_t w = 0; w < config->n_workers; w++)
-		n += config->workers[w].n_tasks;
-	uses = calloc(2 * n + 1, sizeof(*uses));
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++)
+			n += uses_max(&config->workers[w].tasks[t]);
+	uses = calloc(n + 1, sizeof(*uses));
 	if (uses == NULL)
-		return error_set(err, -ENOMEM, "workers", "out of memory for %zu tasks", n);
+		return error_set(err, -ENOMEM, "workers", "out of memory for %zu queues", n);
 	n = collect(config, uses);
 	qsort(uses, n, sizeof(*uses), compare_uses);
 	for (size_t i = 1; i < n && rc == 0; i++) {
@@ -136,9 +185,9 @@ config_check_queues(const struct program_config *config, struct error *err)
 		if (compare_queues(&uses[i - 1], again) != 0 ||
 		    may_share(&uses[i - 1], again, text, sizeof(text)))
 			continue;
+		name_key(again, key, sizeof(key));
 		snprintf(path, sizeof(path), "workers[%u].tasks[%u].%s", again->worker,
-			 again->index,
-			 again->tx && again->task->kind == TASK_FORWARD ? "to_queue" : "queue");
+			 again->index, key);
 		rc = error_set(err, ERROR_PARAMS, path, "%s", text);
 	}
 	free(uses);

@@ -149,6 +149,7 @@ decode_program(const struct cursor *root, struct program_config *out)
 		cursor_get_uint32(root, "stamp_magic", 0, UINT16_MAX, &magic);
 	out->stamp_magic = (uint16_t)magic;
 	config_decode_captures(root, out);
+	config_decode_rings(root, out);
 	if (root->d->rc == 0)
 		root->d->rc = config_check_program(out, root->d->err);
 	if (root->d->rc == 0)
@@ -158,7 +159,8 @@ decode_program(const struct cursor *root, struct program_config *out)
 int
 config_decode_program(const struct json_t *params, struct program_config *out, struct error *err)
 {
-	static const char *const keys[] = {"workers", "streams", "stamp_magic", "captures", NULL};
+	static const char *const keys[] = {"workers",  "streams", "stamp_magic",
+					   "captures", "rings",   NULL};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
 
@@ -175,7 +177,8 @@ config_decode_preview(const struct json_t *params, struct program_config *progra
 		      struct preview_config *out, struct error *err)
 {
 	static const char *const keys[] = {
-		"workers", "streams", "stamp_magic", "captures", "path", "format", "frames", NULL,
+		"workers", "streams", "stamp_magic", "captures", "rings",
+		"path",    "format",  "frames",      NULL,
 	};
 	struct decoding d = {.err = err};
 	const struct cursor root = {.d = &d, .json = params};
@@ -249,8 +252,10 @@ void
 config_free_program(struct program_config *config)
 {
 	for (uint32_t i = 0; i < config->n_workers; i++) {
-		for (uint32_t t = 0; t < config->workers[i].n_tasks; t++)
+		for (uint32_t t = 0; t < config->workers[i].n_tasks; t++) {
 			free(config->workers[i].tasks[t].addresses);
+			free(config->workers[i].tasks[t].bridge);
+		}
 		free(config->workers[i].tasks);
 	}
 	for (uint32_t i = 0; i < config->n_streams; i++)
@@ -258,6 +263,7 @@ config_free_program(struct program_config *config)
 	config_free_captures(config);
 	free(config->workers);
 	free(config->streams);
+	free(config->rings);
 	memset(config, 0, sizeof(*config));
 }
 

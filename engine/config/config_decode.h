@@ -18,6 +18,12 @@ void config_free_stream(struct stream_config *stream);
 /* A task of WORKER. */
 void config_decode_task(const struct cursor *at, struct task_config *task);
 
+/* A bridge task but for its kind and burst. */
+void config_decode_bridge(const struct cursor *at, struct task_config *task);
+
+/* "rings" of the params, which may lack them. */
+void config_decode_rings(const struct cursor *root, struct program_config *out);
+
 /* "format" of the object at: "pcap" or "pcapng". */
 void config_decode_format(const struct cursor *at, bool *pcapng);
 

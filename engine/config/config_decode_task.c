@@ -23,10 +23,12 @@ decode_kind(const struct cursor *at, struct task_config *task)
 		task->kind = TASK_REPLY;
 	else if (strcmp(kind, "loop") == 0)
 		task->kind = TASK_LOOP;
+	else if (strcmp(kind, "bridge") == 0)
+		task->kind = TASK_BRIDGE;
 	else
 		cursor_refuse(at, "kind",
 			      "\"%s\" is no kind of task; it must be \"rx\", \"tx\", "
-			      "\"forward\", \"reply\" or \"loop\"",
+			      "\"forward\", \"reply\", \"loop\" or \"bridge\"",
 			      kind);
 }
 
@@ -126,21 +128,28 @@ config_decode_task(const struct cursor *at, struct task_config *task)
 		"kind", "port", "queue", "burst", "addresses", NULL,
 	};
 	static const char *const loop_keys[] = {"kind", "port", "queue", "stream", NULL};
-	static const char *const any_keys[] = {
-		"kind",   "port",      "queue",        "burst",    "measure", "stream",
-		"part",   "parts",     "to_port",      "to_queue", "rewrite", "work_cycles",
-		"drop",   "duplicate", "reorder",      "delay_ns", "seed",    "verify",
-		"answer", "addresses", "distinct_max", NULL,
+	static const char *const bridge_keys[] = {
+		"kind", "from", "burst", "addresses", "kernel", "fast", NULL,
 	};
-	static const char *const *const keys[] = {[TASK_RX] = rx_keys,
-						  [TASK_TX] = tx_keys,
-						  [TASK_FORWARD] = forward_keys,
-						  [TASK_REPLY] = reply_keys,
-						  [TASK_LOOP] = loop_keys};
+	static const char *const any_keys[] = {
+		"kind",         "port",        "queue",  "burst",     "measure",
+		"stream",       "part",        "parts",  "to_port",   "to_queue",
+		"rewrite",      "work_cycles", "drop",   "duplicate", "reorder",
+		"delay_ns",     "seed",        "verify", "answer",    "addresses",
+		"distinct_max", "from",        "kernel", "fast",      NULL,
+	};
+	static const char *const *const keys[] = {
+		[TASK_RX] = rx_keys,       [TASK_TX] = tx_keys,     [TASK_FORWARD] = forward_keys,
+		[TASK_REPLY] = reply_keys, [TASK_LOOP] = loop_keys, [TASK_BRIDGE] = bridge_keys};
 
 	cursor_closed_object(at, any_keys); /* an object at all */
 	decode_kind(at, task);
 	cursor_closed_object(at, keys[task->kind]);
+	if (task->kind == TASK_BRIDGE) {
+		cursor_get_uint32(at, "burst", 1, CONFIG_BURST_MAX, &task->burst);
+		config_decode_bridge(at, task);
+		return;
+	}
 	cursor_get_text(at, "port", task->port, sizeof(task->port));
 	cursor_get_uint32(at, "queue", 0, CONFIG_QUEUES_MAX - 1, &task->queue);
 	if (task->kind == TASK_LOOP) {

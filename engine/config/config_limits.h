@@ -50,6 +50,11 @@ enum config_limit {
 	CONFIG_RETA_MAX = 2048,         /* entries */
 	CONFIG_HASH_INPUTS_MAX = 65536, /* of rss.hash */
 	CONFIG_RULES_MAX = 1024,        /* of ports.steer */
+	CONFIG_BRIDGE_ADDRESSES_MAX = 64,
+	CONFIG_BRIDGE_QUEUES_MAX = 64, /* of a way of a bridge task */
+	CONFIG_RINGS_MAX = 64,
+	CONFIG_RING_FRAMES_MIN = 64,
+	CONFIG_RING_FRAMES_MAX = 65536,
 };
 #define CONFIG_COUNT_MAX (UINT64_C(1) << 48)
 #define CONFIG_EVERY_MAX (UINT64_C(1) << 32)

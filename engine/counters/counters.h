@@ -12,7 +12,6 @@
 #define WR_COUNTERS_COUNTERS_H
 
 #include <stdalign.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "counters/histogram.h"
@@ -28,8 +27,9 @@ enum counters_kind {
 	COUNTERS_FORWARD,
 	COUNTERS_CAPTURE,
 	COUNTERS_REPLY,
+	COUNTERS_BRIDGE,
 };
-#define COUNTERS_KINDS 9
+#define COUNTERS_KINDS 10
 enum task_state { TASK_WAITING = 0, TASK_ACTIVE = 1, TASK_DONE = 2 };
 
 struct tx_counters {

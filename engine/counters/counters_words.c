@@ -4,12 +4,15 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "counters/bridge_counters.h"
+
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
 	      "the histogram behind the plain words");
 static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct bridge_counters) == 256, "two pairs of cache lines");
 static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
@@ -185,6 +188,32 @@ static const struct counters_word reply_words[] = {
 	WORD(reply_counters, busy_cycles, "cycles", "spent in calls that sent something"),
 };
 
+static const struct counters_word bridge_words[] = {
+	WORD(bridge_counters, rx_frames, "frames", "received, or taken from the ring"),
+	WORD(bridge_counters, rx_octets, "octets", "of those, with FCS"),
+	WORD(bridge_counters, kernel_frames, "frames", "handed over on the way to the kernel"),
+	WORD(bridge_counters, kernel_octets, "octets", "of those, with FCS"),
+	WORD(bridge_counters, kernel_lost, "frames",
+	     "lost on that way: the ring was full, or the device took none in time"),
+	WORD(bridge_counters, fast_frames, "frames", "handed over on the fast path"),
+	WORD(bridge_counters, fast_octets, "octets", "of those, with FCS"),
+	WORD(bridge_counters, fast_lost, "frames",
+	     "lost on that way: the ring was full, or the device took none in time"),
+	WORD(bridge_counters, addressed, "frames", "received for one of the task's addresses"),
+	WORD(bridge_counters, completed, "frames", "whose checksum was computed"),
+	WORD(bridge_counters, split, "frames", "that were too long, and cut"),
+	WORD(bridge_counters, parts, "frames", "made of those"),
+	WORD(bridge_counters, merged, "frames", "that went into a larger one"),
+	WORD(bridge_counters, untouchable, "frames",
+	     "to be completed or cut that could not be: passed as they are"),
+	WORD(bridge_counters, held, "frames",
+	     "waiting for a device; at the end, those left there and in the ring"),
+	WORD(bridge_counters, held_max, "frames", "most that were found in the ring"),
+	WORD(bridge_counters, busy_cycles, "cycles", "spent with frames"),
+	WORD(bridge_counters, first_tsc, "cycles", "clock after the first burst"),
+	WORD(bridge_counters, last_tsc, "cycles", "clock after the last burst"),
+};
+
 #define LAYOUT(kind, words) \
 	{#kind, sizeof(struct kind##_counters), words, sizeof(words) / sizeof((words)[0])}
 
@@ -198,4 +227,5 @@ const struct counters_layout counters_layouts[COUNTERS_KINDS] = {
 	[COUNTERS_FORWARD] = LAYOUT(forward, forward_words),
 	[COUNTERS_CAPTURE] = LAYOUT(capture, capture_words),
 	[COUNTERS_REPLY] = LAYOUT(reply, reply_words),
+	[COUNTERS_BRIDGE] = LAYOUT(bridge, bridge_words),
 };

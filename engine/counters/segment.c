@@ -79,6 +79,8 @@ describe_labels(const struct segment_labels *labels)
 		json_object_set_new(object, "lcore", json_integer(labels->lcore));
 	if (labels->to_port != NULL)
 		json_object_set_new(object, "to_port", json_string(labels->to_port));
+	if (labels->from != NULL)
+		json_object_set_new(object, "from", json_string(labels->from));
 	if (labels->stream != NULL)
 		json_object_set_new(object, "stream", json_string(labels->stream));
 	return object;

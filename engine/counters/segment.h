@@ -23,6 +23,7 @@ struct segment_labels {
 	int lcore;           /* -1: not of an lcore */
 	const char *stream;  /* NULL: not of a stream */
 	const char *to_port; /* of a forward task; NULL: of none */
+	const char *from;    /* of a bridge task; NULL: of none */
 };
 
 /* path is copied. Fails with -ENOMEM only. */

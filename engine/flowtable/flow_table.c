@@ -8,50 +8,16 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "base/random.h"
 #include "counters/counters.h"
-#include "flowtable/flow_tuple.h"
+#include "flowtable/flow_mbuf.h"
 
 #define CHUNK 32u
 #define PREFETCH_AHEAD 4u
-#define HEADERS_OCTETS 256u /* of a frame in several segments: tags, IP, a few extensions, ports */
 
 struct lookup {
 	struct flow_tuple tuple;
 	uint64_t hash;
 };
-
-static inline uint64_t
-hash_of(const struct flow_tuple *tuple)
-{
-	uint64_t hash = splitmix64(tuple->addresses[0], tuple->rest);
-
-	if (likely(tuple_version(tuple) == TUPLE_IPV4))
-		return hash;
-	for (uint32_t i = 1; i < 4; i++)
-		hash = splitmix64(hash ^ tuple->addresses[i], i);
-	return hash;
-}
-
-static __rte_noinline bool
-read_segments(struct flow_tuple *tuple, const struct rte_mbuf *mbuf)
-{
-	uint8_t copy[HEADERS_OCTETS];
-	uint32_t octets = RTE_MIN(rte_pktmbuf_pkt_len(mbuf), HEADERS_OCTETS);
-	const uint8_t *headers = rte_pktmbuf_read(mbuf, 0, octets, copy);
-
-	return headers != NULL && tuple_read(tuple, headers, octets);
-}
-
-static inline bool
-read_frame(struct flow_tuple *tuple, const struct rte_mbuf *mbuf)
-{
-	uint32_t octets = rte_pktmbuf_data_len(mbuf);
-
-	if (unlikely(octets < HEADERS_OCTETS && octets < rte_pktmbuf_pkt_len(mbuf)))
-		return read_segments(tuple, mbuf);
-	return tuple_read(tuple, rte_pktmbuf_mtod(mbuf, const uint8_t *), octets);
-}
 
 /* What a slot of the tuple holds for its addresses, but for the number of an IPv6 tuple's place. */
 static inline uint64_t
@@ -118,9 +84,9 @@ note_chunk(struct flow_table *table, struct rte_mbuf *const *mbufs, uint32_t cou
 			rte_prefetch0(mbufs[i + 2 * PREFETCH_AHEAD]);
 		if (i + PREFETCH_AHEAD < count)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], const void *));
-		if (unlikely(!read_frame(&lookups[n].tuple, mbufs[i])))
+		if (unlikely(!tuple_read_mbuf(&lookups[n].tuple, mbufs[i])))
 			continue;
-		lookups[n].hash = hash_of(&lookups[n].tuple);
+		lookups[n].hash = tuple_hash(&lookups[n].tuple);
 		rte_prefetch0(&table->slots[lookups[n].hash & table->mask]);
 		n++;
 	}

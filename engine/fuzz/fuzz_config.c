@@ -112,6 +112,25 @@ use_template(const struct stream_config *stream)
 }
 
 static void
+use_bridge(const struct program_config *config, const struct task_config *task)
+{
+	const struct bridge_config *bridge = task->bridge;
+
+	must((task->port[0] == '\0') == (bridge->from_ring[0] != '\0'));
+	must(bridge->n_addresses <= CONFIG_BRIDGE_ADDRESSES_MAX);
+	if (bridge->from_ring[0] != '\0')
+		must(strcmp(config->rings[bridge->from_ring_index].name, bridge->from_ring) == 0);
+	for (uint32_t i = 0; i < BRIDGE_WAYS; i++) {
+		const struct bridge_way_config *way = &bridge->ways[i];
+
+		must(way->port[0] == '\0' || way->ring[0] == '\0');
+		must((way->port[0] == '\0') == (way->n_queues == 0));
+		if (way->ring[0] != '\0')
+			must(strcmp(config->rings[way->ring_index].name, way->ring) == 0);
+	}
+}
+
+static void
 use_program(const struct program_config *config)
 {
 	for (uint32_t i = 0; i < config->n_streams; i++) {
@@ -124,10 +143,15 @@ use_program(const struct program_config *config)
 		else
 			use_template(stream);
 	}
+	for (uint32_t i = 0; i < config->n_rings; i++)
+		must(config->rings[i].frames >= 64 && strlen(config->rings[i].name) > 0);
 	for (uint32_t w = 0; w < config->n_workers; w++)
 		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++) {
 			const struct task_config *task = &config->workers[w].tasks[t];
 
+			must((task->kind == TASK_BRIDGE) == (task->bridge != NULL));
+			if (task->kind == TASK_BRIDGE)
+				use_bridge(config, task);
 			if (task->kind == TASK_TX)
 				must(task->stream_index < config->n_streams &&
 				     task->part < task->parts);

@@ -38,7 +38,8 @@ plan_task(struct program_captures *captures, const struct program_config *config
 	  const struct task_config *task, struct segment *segment, uint32_t *next,
 	  struct error *err)
 {
-	const struct segment_labels labels = {task->port, (int)task->queue, (int)lcore, NULL, NULL};
+	const struct segment_labels labels = {task->port, (int)task->queue, (int)lcore, NULL, NULL,
+					      NULL};
 
 	for (uint32_t c = 0; c < captures->count; c++) {
 		int block;

@@ -14,6 +14,18 @@
 	262144u /* 18 ms of 64-octet frames at 10 Gbit/s, if there are mbufs for them */
 #define HOLD_NS 1000000ULL
 
+enum frame_rewrite
+frame_rewrite_of(enum rewrite rewrite)
+{
+	static const enum frame_rewrite rewrites[] = {
+		[REWRITE_NONE] = FRAME_AS_IS,
+		[REWRITE_MAC_SWAP] = FRAME_MAC_SWAP,
+		[REWRITE_REVERSE] = FRAME_REVERSE,
+	};
+
+	return rewrites[rewrite];
+}
+
 /* A probability as a share of 2^64; 1 is all of them. */
 static uint64_t
 share_of(double probability)
@@ -25,11 +37,6 @@ int
 forward_build(struct forward_task *task, const struct task_config *config, const struct port *from,
 	      const struct port *to, uint32_t number, uint64_t hz, int socket, struct error *err)
 {
-	static const enum forward_rewrite rewrites[] = {
-		[REWRITE_NONE] = FORWARD_AS_IS,
-		[REWRITE_MAC_SWAP] = FORWARD_MAC_SWAP,
-		[REWRITE_REVERSE] = FORWARD_REVERSE,
-	};
 	const struct forward_config *forward = &config->forward;
 	uint32_t frames = forward->delay_ns > 0 ? LINE_FRAMES_DELAYED : LINE_FRAMES;
 
@@ -38,7 +45,7 @@ forward_build(struct forward_task *task, const struct task_config *config, const
 	task->to_port_id = to->port_id;
 	task->to_queue_id = (uint16_t)forward->to_queue;
 	task->burst = (uint16_t)config->burst;
-	task->rewrite = rewrites[forward->rewrite];
+	task->rewrite = frame_rewrite_of(forward->rewrite);
 	task->work_cycles = forward->work_cycles;
 	task->impaired = forward->drop > 0 || forward->duplicate > 0 || forward->reorder > 0;
 	task->drop = share_of(forward->drop);

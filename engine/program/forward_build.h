@@ -7,6 +7,8 @@
 #include "device/port.h"
 #include "worker/forward_task.h"
 
+enum frame_rewrite frame_rewrite_of(enum rewrite rewrite);
+
 /* hz is the TSC's; memory on NUMA node `socket`; `number` tells tasks' random numbers apart. -ENOMEM. */
 int forward_build(struct forward_task *task, const struct task_config *config,
 		  const struct port *from, const struct port *to, uint32_t number, uint64_t hz,

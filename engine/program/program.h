@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 
 #include "base/error.h"
 #include "config/config.h"
@@ -45,6 +46,8 @@ struct program {
 	struct program_loop *
 		loops; /* loop_count of them: queues whose devices are left alone with their ring */
 	uint32_t loop_count;
+	struct rte_ring **rings; /* ring_count of them, between bridge tasks */
+	uint32_t ring_count;
 	bool running;
 };
 

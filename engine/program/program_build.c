@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
+#include "program/bridge_build.h"
 #include "program/capture_build.h"
 #include "program/flow_table_build.h"
 #include "program/forward_build.h"
@@ -52,12 +53,25 @@ no_memory(struct error *err)
 	return error_set(err, -ENOMEM, NULL, "no memory for the program");
 }
 
+/* Where a bridge task's frames come from: a port's name, or "ring " and the ring's. */
+#define SOURCE_NAME_SIZE (CONFIG_NAME_SIZE + 8)
+static const char *
+name_source(const struct task_config *task, char *name, size_t size)
+{
+	if (config_task_receives(task))
+		snprintf(name, size, "%s", task->port);
+	else
+		snprintf(name, size, "ring %s", task->bridge->from_ring);
+	return name;
+}
+
 static int
 plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 {
 	const struct worker_config *worker = &build->config->workers[w];
 	struct segment *segment = build->program->segment;
-	struct segment_labels labels = {NULL, -1, (int)worker->lcore, NULL, NULL};
+	struct segment_labels labels = {NULL, -1, (int)worker->lcore, NULL, NULL, NULL};
+	char from[SOURCE_NAME_SIZE];
 
 	build->block_of_worker[w] = segment_plan(segment, COUNTERS_WORKER, &labels, err);
 	if (build->block_of_worker[w] < 0)
@@ -67,13 +81,17 @@ plan_worker(struct build *build, uint32_t w, int *block, struct error *err)
 		static const enum counters_kind kinds[] = {
 			[TASK_RX] = COUNTERS_RX,           [TASK_TX] = COUNTERS_TX,
 			[TASK_FORWARD] = COUNTERS_FORWARD, [TASK_REPLY] = COUNTERS_REPLY,
-			[TASK_LOOP] = COUNTERS_TX,
+			[TASK_LOOP] = COUNTERS_TX,         [TASK_BRIDGE] = COUNTERS_BRIDGE,
 		};
 
 		labels.port = task->port;
 		labels.queue = (int)task->queue;
 		labels.stream = config_task_streams(task) ? task->stream : NULL;
 		labels.to_port = task->kind == TASK_FORWARD ? task->forward.to_port : NULL;
+		labels.from =
+			task->kind == TASK_BRIDGE ? name_source(task, from, sizeof(from)) : NULL;
+		if (labels.from != NULL)
+			labels.port = NULL;
 		block[t] = segment_plan(segment, kinds[task->kind], &labels, err);
 		if (block[t] < 0)
 			return -ENOMEM;
@@ -87,7 +105,7 @@ static int
 plan_counters(struct build *build, struct error *err)
 {
 	struct program *program = build->program;
-	struct segment_labels labels = {NULL, -1, -1, NULL, NULL};
+	struct segment_labels labels = {NULL, -1, -1, NULL, NULL, NULL};
 	int *block = build->block_of_task;
 
 	build->block_of_engine = segment_plan(program->segment, COUNTERS_ENGINE, &labels, err);
@@ -319,8 +337,10 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 					   COUNTERS_ALIGN, socket);
 	worker->loop = rte_zmalloc_socket("loop tasks", slots * sizeof(worker->loop[0]),
 					  COUNTERS_ALIGN, socket);
-	if (worker->loop == NULL || worker->tx == NULL || worker->rx == NULL ||
-	    worker->forward == NULL || worker->reply == NULL)
+	worker->bridge = rte_zmalloc_socket("bridge tasks", slots * sizeof(worker->bridge[0]),
+					    COUNTERS_ALIGN, socket);
+	if (worker->bridge == NULL || worker->loop == NULL || worker->tx == NULL ||
+	    worker->rx == NULL || worker->forward == NULL || worker->reply == NULL)
 		return no_memory(err);
 	for (uint32_t t = 0; t < config->n_tasks && code == 0; t++) {
 		const struct task_config *task = &config->tasks[t];
@@ -331,6 +351,10 @@ build_worker(struct build *build, struct worker *worker, uint32_t w, const int *
 		else if (task->kind == TASK_REPLY)
 			build_reply_task(build, &worker->reply[worker->reply_count++], task,
 					 block[t]);
+		else if (task->kind == TASK_BRIDGE)
+			code = bridge_build(
+				&worker->bridge[worker->bridge_count++], task, build->program,
+				segment_block(build->program->segment, block[t]), socket, err);
 		else if (task->kind == TASK_LOOP)
 			code = build_loop_task(build, &worker->loop[worker->loop_count++], task,
 					       config->sleep_ns, block[t], socket, err);
@@ -366,6 +390,8 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	if (code == 0)
 		code = reply_queues_create(program->answers, build->config, program->ports,
 					   program->port_count, number, err);
+	if (code == 0)
+		code = rings_create(program, build->config, number, err);
 	for (uint32_t w = 0; w < program->worker_count && code == 0; w++) {
 		code = build_worker(build, &program->workers[w], w, block, err);
 		block += build->config->workers[w].n_tasks;
@@ -460,6 +486,9 @@ free_worker(struct worker *worker)
 	}
 	for (uint32_t f = 0; f < worker->forward_count; f++)
 		forward_free(&worker->forward[f]);
+	for (uint32_t b = 0; b < worker->bridge_count; b++)
+		bridge_free(&worker->bridge[b]);
+	rte_free(worker->bridge);
 	rte_free(worker->loop);
 	rte_free(worker->reply);
 	rte_free(worker->forward);
@@ -476,6 +505,7 @@ program_destroy(struct program *program)
 		free_worker(&program->workers[w]);
 	for (uint32_t p = 0; program->pools != NULL && p < program->port_count; p++)
 		frame_pool_destroy(program->pools[p]);
+	rings_free(program);
 	captures_close(program->captures);
 	reply_queues_free(program->answers, program->port_count);
 	program_rates_free(program->rates);

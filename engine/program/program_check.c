@@ -8,6 +8,7 @@
 #include <rte_lcore.h>
 
 #include "base/units.h"
+#include "program/bridge_build.h"
 
 int
 program_find_port(const struct port *ports, uint32_t port_count, const char *name)
@@ -46,10 +47,9 @@ check_frame_size(const struct stream_config *stream, const struct port *port, co
 			 frame_size, stream->name, port->config.name, port->config.frame_size_max);
 }
 
-/* The port is open and was opened with so many queues. */
-static int
-check_queue(const struct port *ports, uint32_t port_count, const char *name, uint32_t queue,
-	    bool rx, const char *path, struct error *err)
+int
+program_check_queue(const struct port *ports, uint32_t port_count, const char *name, uint32_t queue,
+		    bool rx, const char *path, struct error *err)
 {
 	int index = program_find_port(ports, port_count, name);
 	uint32_t queues;
@@ -79,14 +79,18 @@ static int
 check_task(const struct program_config *config, const struct task_config *task,
 	   const struct port *ports, uint32_t port_count, const char *path, struct error *err)
 {
-	bool receives = task->kind == TASK_RX || task->kind == TASK_FORWARD;
-	int code = check_queue(ports, port_count, task->port, task->queue, receives, path, err);
+	int code;
+
+	if (task->kind == TASK_BRIDGE)
+		return bridge_check(task, ports, port_count, path, err);
+	code = program_check_queue(ports, port_count, task->port, task->queue,
+				   config_task_receives(task), path, err);
 
 	if (code != 0 || task->kind == TASK_RX || task->kind == TASK_REPLY)
 		return code;
 	if (task->kind == TASK_FORWARD)
-		return check_queue(ports, port_count, task->forward.to_port, task->forward.to_queue,
-				   false, path, err);
+		return program_check_queue(ports, port_count, task->forward.to_port,
+					   task->forward.to_queue, false, path, err);
 	if (task->kind == TASK_LOOP) {
 		code = check_loop(&ports[program_find_port(ports, port_count, task->port)], path,
 				  err);

@@ -7,6 +7,7 @@
 
 #include "answer/answer_queue.h"
 #include "base/units.h"
+#include "program/bridge_build.h"
 #include "program/capture_build.h"
 #include "program/loop_run.h"
 #include "program/program.h"
@@ -30,6 +31,7 @@ program_run(struct program *program, struct error *err)
 		code = worker_launch_all(program->workers, program->worker_count, err);
 	program->running = code == 0;
 	if (!program->running) {
+		bridges_drain(program);
 		loops_detach(program);
 		captures_close(program->captures);
 		program->captures = NULL;
@@ -96,6 +98,7 @@ program_halt(struct program *program)
 	program_stop_tx(program);
 	wait_for_end(program);
 	worker_stop_all(program->workers, program->worker_count);
+	bridges_drain(program);
 	for (uint32_t p = 0; p < program->port_count; p++) {
 		if (program->answers[p] != NULL)
 			answer_queue_end(program->answers[p]);

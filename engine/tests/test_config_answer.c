@@ -58,7 +58,7 @@ what_makes_no_sense_is_refused(void **state)
 #define TASK "workers[0].tasks[1]."
 #define FIRST TASK "addresses[0]."
 	static const struct refusal rows[] = {
-		{TASK "kind", "\"answer\"", NULL, "\"reply\" or \"loop\""},
+		{TASK "kind", "\"answer\"", NULL, "\"reply\", \"loop\" or \"bridge\""},
 		{TASK "addresses", NULL, NULL, "missing"},
 		{TASK "addresses", "[]", NULL, "1 to 1024"},
 		{TASK "answer", "true", NULL, "not known here"},

@@ -92,7 +92,7 @@ tasks_that_make_no_sense_are_refused(void **state)
 {
 #define TASK "workers[0].tasks[0]."
 	static const struct refusal rows[] = {
-		{TASK "kind", "\"ring\"", NULL, "\"reply\" or \"loop\""},
+		{TASK "kind", "\"ring\"", NULL, "\"loop\" or \"bridge\""},
 		{TASK "burst", "32", NULL, "not known here"},
 		{TASK "part", "0", NULL, "not known here"},
 		{TASK "stream", NULL, NULL, "missing"},

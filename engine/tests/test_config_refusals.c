@@ -199,7 +199,7 @@ refusals_of_previews(void **state)
 {
 	static const struct refusal rows[] = {
 		{"extra", "1", NULL,
-		 "allowed: workers, streams, stamp_magic, captures, path, format, frames"},
+		 "allowed: workers, streams, stamp_magic, captures, rings, path, format, frames"},
 		{"path", NULL, NULL, "missing"},
 		{"path", "\"\"", NULL, "has 0 octets; it must have 1 to 4095"},
 		{"path", "\"out.pcap\"", NULL, "\"out.pcap\" is no absolute path; begin it with"},

@@ -13,6 +13,7 @@
 
 #include "tests/test_support.h"
 
+#include "counters/bridge_counters.h"
 #include "counters/segment.h"
 
 enum { BLOCKS = 40 };
@@ -41,16 +42,17 @@ static const size_t block_octets[COUNTERS_KINDS] = {
 	[COUNTERS_FORWARD] = sizeof(struct forward_counters),
 	[COUNTERS_CAPTURE] = sizeof(struct capture_counters),
 	[COUNTERS_REPLY] = sizeof(struct reply_counters),
+	[COUNTERS_BRIDGE] = sizeof(struct bridge_counters),
 };
 static const char *const kind_names[COUNTERS_KINDS] = {
-	"engine", "port", "worker", "tx", "rx", "flow", "forward", "capture", "reply",
+	"engine", "port", "worker", "tx", "rx", "flow", "forward", "capture", "reply", "bridge",
 };
 
 static int
 set_up(void **state)
 {
-	const struct segment_labels labels = {"p0", 3, 5, "s0", "p1"},
-				    none = {NULL, -1, -1, NULL, NULL};
+	const struct segment_labels labels = {"p0", 3, 5, "s0", "p1", NULL},
+				    none = {NULL, -1, -1, NULL, NULL, NULL};
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	strcpy(f->dir, "/tmp/wirerate-test-XXXXXX");

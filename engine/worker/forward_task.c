@@ -8,7 +8,6 @@
 
 #include "base/random.h"
 #include "base/units.h"
-#include "edit/reverse.h"
 #include "worker/reply_task.h"
 #include "worker/worker.h"
 
@@ -97,31 +96,6 @@ release_held(struct forward_task *task, uint64_t now)
 	task->held = NULL;
 }
 
-static inline void
-rewrite(const struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count)
-{
-	if (task->rewrite == FORWARD_AS_IS)
-		return;
-	for (uint16_t i = 0; i < count; i++) {
-		if (task->rewrite == FORWARD_REVERSE)
-			reverse(mbufs[i]);
-		else
-			swap_macs(mbufs[i]);
-	}
-}
-
-/* The work of all frames of a burst: the clock is too coarse for that of one. */
-static inline void
-work(const struct forward_task *task, uint64_t from, uint16_t count)
-{
-	uint64_t until = from + count * task->work_cycles;
-
-	if (task->work_cycles == 0)
-		return;
-	while (rte_rdtsc() < until)
-		;
-}
-
 /* Take out what asks something of the port. Returns how many are left. */
 static inline uint16_t
 take_requests(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count)
@@ -163,8 +137,8 @@ take_in(struct forward_task *task, uint64_t *now)
 		flow_table_note(task->distinct, mbufs, count, &counters->distinct_flows,
 				&counters->distinct_overflow);
 	left = take_requests(task, mbufs, count);
-	rewrite(task, mbufs, left);
-	work(task, clock, left);
+	rewrite_frames(task->rewrite, mbufs, left);
+	work_on_frames(task->work_cycles, clock, left);
 	for (uint16_t i = 0; i < left; i++) {
 		if (unlikely(task->impaired))
 			impair(task, mbufs[i], clock);

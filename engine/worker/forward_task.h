@@ -17,11 +17,10 @@
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "flowtable/flow_table.h"
+#include "worker/frame_work.h"
 
 /* Frames that must have been sent after a held one before it follows. */
 #define FORWARD_HOLD_FRAMES 3u
-
-enum forward_rewrite { FORWARD_AS_IS, FORWARD_MAC_SWAP, FORWARD_REVERSE };
 
 /* A frame in the delay line. */
 struct delayed {
@@ -36,7 +35,7 @@ struct forward_task {
 	uint16_t to_port_id;
 	uint16_t to_queue_id;
 	uint16_t burst;
-	enum forward_rewrite rewrite;
+	enum frame_rewrite rewrite;
 	uint64_t work_cycles; /* for each frame */
 	bool impaired;        /* one of the three below is not 0 */
 	uint64_t drop;        /* probabilities, times 2^64; UINT64_MAX: always */

@@ -47,6 +47,8 @@ struct worker {
 	uint32_t reply_count;
 	struct loop_task *loop;
 	uint32_t loop_count;
+	struct bridge_task *bridge;
+	uint32_t bridge_count;
 	uint32_t lcore;
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */

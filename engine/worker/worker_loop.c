@@ -14,6 +14,7 @@
 #include <rte_cycles.h>
 
 #include "base/units.h"
+#include "worker/bridge_task.h"
 #include "worker/forward_task.h"
 #include "worker/loop_task.h"
 #include "worker/rx_task.h"
@@ -183,6 +184,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		}
 		for (uint32_t i = 0; i < worker->forward_count; i++)
 			received = forward_task_poll(&worker->forward[i], received);
+		for (uint32_t i = 0; i < worker->bridge_count; i++)
+			received = bridge_task_poll(&worker->bridge[i], received);
 		for (uint32_t i = 0; i < worker->reply_count; i++)
 			received = reply_task_poll(&worker->reply[i], received);
 		now = received;
@@ -203,6 +206,8 @@ worker_loop(struct worker *worker, const uint32_t needs)
 	finish_tx(worker, rte_rdtsc(), needs);
 	for (uint32_t i = 0; i < worker->forward_count; i++)
 		forward_task_end(&worker->forward[i]);
+	for (uint32_t i = 0; i < worker->bridge_count; i++)
+		bridge_task_end(&worker->bridge[i]);
 	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
 	return 0;
 }
