@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.bridges import bridge_of, end_of
 from support.forwarders import (
     ANSWERED,
     accounted_peer,
@@ -31,8 +32,17 @@ from wirerate.plan.model import Plan, PlanPort
 from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.plan.replay_document import TraceFacts
-from wirerate.report import flows_json, forward_json, perf_json, replay_view, rss_json, run_json
+from wirerate.report import (
+    bridge_json,
+    flows_json,
+    forward_json,
+    perf_json,
+    replay_view,
+    rss_json,
+    run_json,
+)
 from wirerate.report.flows_live import LatencyLook, Look
+from wirerate.trial.bridge_look import BridgeLook
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.rss_check import check_rss
@@ -55,7 +65,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.yaml"))
 LCORES = range(64)
 
 FENCE = re.compile(r"^```[a-z]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMES = (["run"], ["replay"], ["preview"], ["report"], ["rss"])
+NAMES = (["run"], ["replay"], ["preview"], ["report"], ["rss"], ["bridge"])
 """Commands that need more words, so alone they are no command line."""
 COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?(?:\.venv/bin/)?wirerate (.*)$")
 
@@ -126,7 +136,9 @@ def options_of(command):
     return [set(action.option_strings) for action in subparsers.choices[command]._actions]
 
 
-WITH_OPTIONS = ["perf", "run", "replay", "preview", "forward", "reflect", "report", "rss", "flows"]
+WITH_OPTIONS = [
+    *("perf", "run", "replay", "preview", "forward", "reflect", "bridge", "report", "rss", "flows")
+]
 
 
 @pytest.mark.parametrize("command", WITH_OPTIONS)
@@ -219,12 +231,20 @@ def tiny_check():
     return check_rss(device, settings, {"version": "0", "dpdk": "DPDK"}, [SENDER, device.info])
 
 
+def tiny_way_document(command):
+    """Of what passes frames on."""
+    if command == "forward":
+        return forward_json.document(tiny_forwarder(), ENVIRONMENT)
+    look = BridgeLook(at_ns=0, busy_ns={1: 1})
+    return bridge_json.document(bridge_of(), end_of(look), ENVIRONMENT)
+
+
 def tiny_document(command):
     """What the command prints of it with --json."""
     if command == "rss":
         return rss_json.document(tiny_check(), ENVIRONMENT)
-    if command == "forward":
-        return forward_json.document(tiny_forwarder(), ENVIRONMENT)
+    if command in {"forward", "bridge"}:
+        return tiny_way_document(command)
     result = tiny_result()
     if command == "perf":
         return perf_json.document(result, 64)
@@ -262,12 +282,14 @@ SCHEMAS = {
     "run": run_json.SCHEMA,
     "replay": replay_view.SCHEMA,
     "forward": forward_json.SCHEMA,
+    "bridge": bridge_json.SCHEMA,
     "rss": rss_json.SCHEMA,
     "flows": flows_json.SCHEMA,
 }
 WHOLE = {
     "replay": ("environment", "ports[].device", "total.lcores_busy"),
     "forward": ("environment", "ports[].device"),
+    "bridge": ("environment", "ports[].device", "counters.busy_ns"),
     "rss": (
         "environment",
         "receiver.rss",

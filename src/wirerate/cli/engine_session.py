@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from wirerate.engine.eal import eal_arguments
 from wirerate.engine.process import Engine
-from wirerate.engine.run_dir import lcores_in_use
+from wirerate.engine.run_dir import idle_of, lcores_in_use
 from wirerate.errors import ExitCode
 from wirerate.host.ports import check_port
 
@@ -40,9 +40,7 @@ def warn(text: str) -> None:
 
 def idle_lcores(settings: RunSettings) -> Sequence[int]:
     """The lcores to choose from: those on which no other run polls, where there are two or more."""
-    busy = lcores_in_use()
-    idle = [lcore for lcore in settings.lcores if lcore not in busy]
-    return idle if len(idle) > 1 else settings.lcores
+    return idle_of(settings.lcores)
 
 
 def warn_of_shared(lcores: Sequence[int]) -> None:

@@ -36,6 +36,7 @@ from wirerate.units import format_duration_ns, parse_ratio, parse_small_time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from ipaddress import IPv4Address, IPv6Address
 
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.location import Location
@@ -288,15 +289,7 @@ def _addresses(
     hosts = []
     for text in texts:
         port, rest = _port_and_rest("--address", text, receivers, ports)
-        try:
-            address = ipaddress.ip_interface(rest).ip
-        except ValueError as error:
-            raise PlanError(
-                f"--address {text!r}: {rest!r} is no IPv4 or IPv6 address; write 10.0.0.2, "
-                "fd00::2, or 1=10.0.0.2 for port 1"
-            ) from error
-        if address.is_multicast or address.is_unspecified or str(address) == "255.255.255.255":
-            raise PlanError(f"--address {text!r}: no host has this address; give that of a host")
+        address = host_address(text, rest, "10.0.0.2, fd00::2, or 1=10.0.0.2 for port 1")
         hosts.append(HostAddress(port, address))
     if len(hosts) > ADDRESSES_MAX:
         raise PlanError(f"--address: {len(hosts):,} addresses, but at most {ADDRESSES_MAX:,}")
@@ -304,6 +297,22 @@ def _addresses(
         if times > 1:
             raise PlanError(f"--address: port {host.port} has {host.address} {times} times")
     return tuple(hosts)
+
+
+def host_address(text: str, rest: str, forms: str) -> IPv4Address | IPv6Address:
+    """Read ``rest`` of --address's ``text``: an address that a host can have; ``forms`` are right.
+
+    Raises PlanError.
+    """
+    try:
+        address = ipaddress.ip_interface(rest).ip
+    except ValueError as error:
+        raise PlanError(
+            f"--address {text!r}: {rest!r} is no IPv4 or IPv6 address; write {forms}"
+        ) from error
+    if address.is_multicast or address.is_unspecified or str(address) == "255.255.255.255":
+        raise PlanError(f"--address {text!r}: no host has this address; give that of a host")
+    return address
 
 
 def _captures(

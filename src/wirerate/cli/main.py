@@ -79,6 +79,11 @@ _COMMANDS = {
         "forward between pairs of ports, with a cost per frame and faults if asked",
         takes_eal=True,
     ),
+    "bridge": _Command(
+        "wirerate.cli.bridge",
+        "pass what is the kernel's on to it, as an application that owns a port does",
+        takes_eal=True,
+    ),
     "report": _Command(
         "wirerate.cli.report",
         "make a page or plots of a result's JSON document",

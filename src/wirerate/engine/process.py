@@ -102,6 +102,7 @@ class Engine:
         lcores: Collection[int] = (),
         passthrough: Sequence[str] = (),
         memory_node: int | None = None,
+        namespace: str | None = None,
     ) -> None:
         """Start the engine and wait until it answers.
 
@@ -109,10 +110,12 @@ class Engine:
         the ones that will poll, for other runs to know. ``passthrough`` are those of the arguments
         that the user gave. Raises EngineStartError with the engine's own complaint, PlanError where
         EAL refuses its command line and the user gave options that may be why. ``memory_node``: see
-        `wirerate.engine.eal.Memory`.
+        `wirerate.engine.eal.Memory`. ``namespace``: the named network namespace that it runs in,
+        None = that of this process; its sockets and files are reached from here all the same.
         """
         self._passthrough = passthrough
         self._memory_node = memory_node
+        self._namespace = namespace
         self._directory = RunDirectory()
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
@@ -140,7 +143,10 @@ class Engine:
         return self._running().pid
 
     def _launch(self, program: Path, eal_arguments: Sequence[str]) -> None:
+        # ip replaces itself by the engine: pid, standard input and signals are the engine's.
+        inside = () if self._namespace is None else ("ip", "netns", "exec", self._namespace)
         command = [
+            *inside,
             str(program),
             "--run-dir",
             str(self._directory.path),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from wirerate.errors import HostSetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
 _PREFIX = "wr-"
 _LCORES = "lcores"
@@ -119,6 +119,13 @@ def lcores_in_use() -> frozenset[int]:
         except (OSError, ValueError):
             continue  # ended meanwhile, or just being written
     return frozenset(busy)
+
+
+def idle_of(lcores: Sequence[int]) -> Sequence[int]:
+    """Those on which no other run polls, where there are two or more; else all."""
+    busy = lcores_in_use()
+    idle = [lcore for lcore in lcores if lcore not in busy]
+    return idle if len(idle) > 1 else lcores
 
 
 def sweep(base: Path) -> None:

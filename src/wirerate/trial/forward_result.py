@@ -192,8 +192,8 @@ def judge_forward(
                 "--capture-frames, or filter"
             )
     for worker in final.base.workers:
-        reasons += _worker_reasons(worker, final.tsc_hz)
-        notes += _worker_notes(worker, final.tsc_hz)
+        reasons += worker_reasons(worker, final.tsc_hz)
+        notes += worker_notes(worker, final.tsc_hz)
     return Verdict(tuple(reasons), tuple(notes))
 
 
@@ -239,7 +239,8 @@ def _port_notes(device: Device) -> Iterator[str]:
         yield "the link is down: no peer has come"
 
 
-def _worker_reasons(worker: Worker, hz: int) -> Iterator[str]:
+def worker_reasons(worker: Worker, hz: int) -> Iterator[str]:
+    """That an lcore was taken away for so long that it held frames up, or let them be lost."""
     away = worker.away_max_cycles
     if away > AWAY_MAX_S * hz:
         yield (
@@ -248,7 +249,8 @@ def _worker_reasons(worker: Worker, hz: int) -> Iterator[str]:
         )
 
 
-def _worker_notes(worker: Worker, hz: int) -> Iterator[str]:
+def worker_notes(worker: Worker, hz: int) -> Iterator[str]:
+    """Shorter gaps."""
     longest = worker.stall_max_cycles / hz
     if worker.away_max_cycles <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
         yield (
