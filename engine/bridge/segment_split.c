@@ -95,36 +95,47 @@ segment_of(const struct segment_splitter *splitter, const struct rte_mbuf *mbuf,
 	return asked > 0 ? RTE_MIN(most, asked) : most;
 }
 
-/* Returns how many frames it made at `out`, at most `room`; 0: none, and the large frame is as it was. */
-static uint32_t
-cut(const struct segment_splitter *splitter, struct rte_mbuf *large, struct rte_mbuf **out,
-    uint32_t room, struct bridge_counters *counters)
-{
-	uint32_t segment, parts, made;
+/* What is to become of a large frame. */
+struct cut {
 	struct tcp_frame frame;
+	uint32_t segment; /* octets of payload in each part */
+	uint32_t parts;   /* 0: it cannot be cut */
+};
 
-	if (!tcp_frame_read(large, &frame))
+static struct cut
+plan_cut(const struct segment_splitter *splitter, const struct rte_mbuf *large)
+{
+	struct cut cut = {.parts = 0};
+
+	if (!tcp_frame_read(large, &cut.frame))
+		return cut;
+	cut.segment = segment_of(splitter, large, &cut.frame);
+	if (cut.segment > 0)
+		cut.parts = (cut.frame.payload + cut.segment - 1) / cut.segment;
+	if (cut.parts > SPLIT_PARTS_MAX)
+		cut.parts = 0;
+	return cut;
+}
+
+/* Returns how many frames are at `out` now; 0: there is none, and the large frame is as it was. */
+static uint32_t
+carry_out(const struct cut *cut, bool tso, struct rte_mbuf *large, struct rte_mbuf **out)
+{
+	if (cut->parts == 0)
 		return 0;
-	segment = segment_of(splitter, large, &frame);
-	parts = segment > 0 ? (frame.payload + segment - 1) / segment : 0;
-	made = splitter->tso ? 1 : parts;
-	if (parts == 0 || parts > SPLIT_PARTS_MAX || made > room)
-		return 0;
-	if (splitter->tso) {
-		tcp_frame_ask_tso(large, &frame, (uint16_t)segment);
+	if (tso) {
+		tcp_frame_ask_tso(large, &cut->frame, (uint16_t)cut->segment);
 		out[0] = large;
-	} else {
-		if (rte_pktmbuf_alloc_bulk(large->pool, out, made) != 0)
-			return 0;
-		if (rte_pktmbuf_tailroom(out[0]) < tcp_frame_headers(&frame) + segment) {
-			rte_pktmbuf_free_bulk(out, made);
-			return 0;
-		}
-		fill_parts(large, &frame, segment, out, made);
+		return 1;
 	}
-	counter_add(&counters->split, 1);
-	counter_add(&counters->parts, parts);
-	return made;
+	if (rte_pktmbuf_alloc_bulk(large->pool, out, cut->parts) != 0)
+		return 0;
+	if (rte_pktmbuf_tailroom(out[0]) < tcp_frame_headers(&cut->frame) + cut->segment) {
+		rte_pktmbuf_free_bulk(out, cut->parts);
+		return 0;
+	}
+	fill_parts(large, &cut->frame, cut->segment, out, cut->parts);
+	return cut->parts;
 }
 
 static bool
@@ -140,23 +151,46 @@ is_too_long(const struct segment_splitter *splitter, const struct rte_mbuf *mbuf
 	       splitter->mtu;
 }
 
+/* Cut a frame, or pass it as it is. Returns how many frames are at `out` now; 0: there is no room for all of them. */
+static uint32_t
+split_one(const struct segment_splitter *splitter, struct rte_mbuf *large, struct rte_mbuf **out,
+	  uint32_t room, struct bridge_counters *counters)
+{
+	const struct cut cut = plan_cut(splitter, large);
+	uint32_t made;
+
+	if ((splitter->tso ? 1 : cut.parts) > room)
+		return 0;
+	made = carry_out(&cut, splitter->tso, large, out);
+	if (made == 0) {
+		counter_add(&counters->untouchable, 1);
+		out[0] = large;
+		return 1;
+	}
+	counter_add(&counters->split, 1);
+	counter_add(&counters->parts, cut.parts);
+	return made;
+}
+
 uint16_t
 segment_split(const struct segment_splitter *splitter, struct rte_mbuf **in, uint16_t count,
-	      struct rte_mbuf **out, uint16_t room, struct bridge_counters *counters)
+	      uint16_t *taken, struct rte_mbuf **out, uint16_t room,
+	      struct bridge_counters *counters)
 {
 	uint32_t used = 0;
+	uint16_t i;
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t made = 0, behind = count - i - 1;
+	for (i = 0; i < count && used < room; i++) {
+		uint32_t made = 1;
 
-		if (unlikely(is_too_long(splitter, in[i]))) {
-			made = cut(splitter, in[i], out + used, room - used - behind, counters);
-			if (made == 0)
-				counter_add(&counters->untouchable, 1);
-		}
+		if (unlikely(is_too_long(splitter, in[i])))
+			made = split_one(splitter, in[i], out + used, room - used, counters);
+		else
+			out[used] = in[i];
 		if (made == 0)
-			out[used++] = in[i];
+			break;
 		used += made;
 	}
+	*taken = i;
 	return (uint16_t)used;
 }

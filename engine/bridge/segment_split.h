@@ -16,7 +16,7 @@
 
 #include <rte_mbuf.h>
 
-#include "counters/counters.h"
+#include "counters/bridge_counters.h"
 
 /* Parts of one frame at most: more are not made, an MSS below 512 octets comes from nobody who wants to be fast. */
 #define SPLIT_PARTS_MAX 128u
@@ -28,14 +28,13 @@ struct segment_splitter {
 };
 
 /*
- * Frames in order from in[0…count) to out[0…room), which are different arrays; returns how many. room >= count. A frame
- * is cut as long as all parts of it and all that follow have room in `out`; else, and when there are no mbufs, it is
- * passed as it is and counted as untouchable. Parts have complete checksums and are marked so
- * (RTE_MBUF_F_RX_L4_CKSUM_GOOD). All of `in` is the callee's, all of `out` the caller's. With `tso` the caller calls
- * rte_eth_tx_prepare() before it sends.
+ * Frames in order from in[0…count) to out[0…room), which are different arrays; returns how many are in `out`. Of `in`
+ * so many are taken as have room with all their parts, at least one, for room >= SPLIT_PARTS_MAX: *taken. What cannot be
+ * cut, for want of mbufs too, is passed as it is and counted as untouchable. Parts have complete checksums and are
+ * marked so (RTE_MBUF_F_RX_L4_CKSUM_GOOD). With `tso` the caller calls rte_eth_tx_prepare() before it sends.
  */
 uint16_t segment_split(const struct segment_splitter *splitter, struct rte_mbuf **in,
-		       uint16_t count, struct rte_mbuf **out, uint16_t room,
+		       uint16_t count, uint16_t *taken, struct rte_mbuf **out, uint16_t room,
 		       struct bridge_counters *counters);
 
 #endif

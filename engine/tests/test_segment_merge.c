@@ -75,9 +75,10 @@ check_split_again(struct rte_mbuf *large, struct rte_mbuf **originals, uint32_t 
 	uint8_t was[2000], is[2000];
 	struct rte_mbuf *out[ROOM];
 	struct bridge_counters counters = {0};
+	uint16_t taken;
 
 	large->ol_flags = RTE_MBUF_F_RX_LRO;
-	assert_int_equal(segment_split(&splitter, &large, 1, out, ROOM, &counters), count);
+	assert_int_equal(segment_split(&splitter, &large, 1, &taken, out, ROOM, &counters), count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t octets = flatten(originals[i], was);
 

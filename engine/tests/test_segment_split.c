@@ -13,6 +13,17 @@ enum { MTU = 1500, ROOM = 300 };
 static const struct segment_splitter in_software = {.mtu = MTU, .tso = false};
 static struct rte_mbuf *out[ROOM];
 
+/* All of `in`. */
+static uint16_t
+split(const struct segment_splitter *splitter, struct rte_mbuf **in, uint16_t count,
+      struct bridge_counters *counters)
+{
+	uint16_t taken, made = segment_split(splitter, in, count, &taken, out, ROOM, counters);
+
+	assert_int_equal(taken, count);
+	return made;
+}
+
 static struct rte_mbuf *
 large_frame(const struct shape *shape, uint32_t payload, uint16_t segment)
 {
@@ -59,7 +70,7 @@ check_split(const struct shape *shape, uint32_t payload, uint16_t asked, uint32_
 	struct bridge_counters counters = {0};
 	uint32_t parts = (payload + segment - 1) / segment;
 
-	assert_int_equal(segment_split(&in_software, &in, 1, out, ROOM, &counters), parts);
+	assert_int_equal(split(&in_software, &in, 1, &counters), parts);
 	assert_int_equal(counters.split, 1);
 	assert_int_equal(counters.parts, parts);
 	assert_int_equal(counters.untouchable, 0);
@@ -108,7 +119,7 @@ chains_of_any_shape(void **state)
 
 		in->ol_flags = RTE_MBUF_F_RX_LRO;
 		in->tso_segsz = 1000;
-		assert_int_equal(segment_split(&in_software, &in, 1, out, ROOM, &counters), 3);
+		assert_int_equal(split(&in_software, &in, 1, &counters), 3);
 		for (uint32_t i = 0; i < 3; i++)
 			check_part(&shape, out[i], i, 1000, 1000, i == 2);
 		rte_pktmbuf_free_bulk(out, 3);
@@ -130,7 +141,7 @@ a_device_that_cuts_is_asked_to(void **state)
 						  : RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
 		struct bridge_counters counters = {0};
 
-		assert_int_equal(segment_split(&by_device, &in, 1, out, ROOM, &counters), 1);
+		assert_int_equal(split(&by_device, &in, 1, &counters), 1);
 		assert_ptr_equal(out[0], in);
 		assert_int_equal(in->ol_flags,
 				 RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM | version);
@@ -160,7 +171,7 @@ the_rest_passes(void **state)
 	rte_pktmbuf_mtod(in[2], uint8_t *)[23] = 17;    /* UDP */
 	rte_pktmbuf_mtod(in[3], uint8_t *)[20] |= 0x20; /* more fragments */
 	rte_pktmbuf_mtod(in[4], uint8_t *)[46] = 0x40;  /* a TCP header of 16 octets */
-	assert_int_equal(segment_split(&in_software, in, 6, out, ROOM, &counters), 8);
+	assert_int_equal(split(&in_software, in, 6, &counters), 8);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_ptr_equal(out[i], in[i]);
 	assert_int_equal(counters.untouchable, 3);
@@ -184,35 +195,55 @@ frames_that_lie_about_their_length(void **state)
 		uint16_t made;
 
 		put(rte_pktmbuf_mtod(in, uint8_t *) + (shape->ipv6 ? 18 : 16), lengths[i / 2], 2);
-		made = segment_split(&in_software, &in, 1, out, ROOM, &counters);
+		made = split(&in_software, &in, 1, &counters);
 		assert_int_equal(made, 1);
 		rte_pktmbuf_free_bulk(out, made);
 	}
 	assert_none_lost();
 }
 
-/* What follows has its place in `out`, whatever is cut. */
+/* A frame goes with all of its parts, or stays for the next call. */
 static void
 little_room(void **state)
 {
 	const struct shape shape = {.flags = RTE_TCP_ACK_FLAG};
 
 	(void)state;
-	for (uint16_t room = 3; room < 8; room++) {
+	for (uint16_t room = 0; room < 12; room++) {
 		struct rte_mbuf *in[3];
 		struct bridge_counters counters = {0};
-		uint16_t used, cuts = (uint16_t)((room - 3) / 2);
+		uint16_t taken, used, fits = (uint16_t)RTE_MIN(room / 3, 3);
 
 		for (uint32_t i = 0; i < COUNT(in); i++)
 			in[i] = large_frame(&shape, 3000, 1000);
-		used = segment_split(&in_software, in, 3, out, room, &counters);
-		assert_int_equal(counters.split, cuts);
-		assert_int_equal(counters.untouchable, 3 - cuts);
-		assert_int_equal(used, 3 + 2 * cuts);
-		assert_true(used <= room);
+		used = segment_split(&in_software, in, 3, &taken, out, room, &counters);
+		assert_int_equal(taken, fits);
+		assert_int_equal(used, 3 * fits);
+		assert_int_equal(counters.split, fits);
+		assert_int_equal(counters.untouchable, 0);
 		rte_pktmbuf_free_bulk(out, used);
+		rte_pktmbuf_free_bulk(in + taken, 3u - taken);
 		assert_none_lost();
 	}
+}
+
+/* So many that one call would be endless: passed as it is. */
+static void
+too_many_parts(void **state)
+{
+	const struct shape shape = {.flags = RTE_TCP_ACK_FLAG};
+
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		struct rte_mbuf *in = large_frame(&shape, 20 * SPLIT_PARTS_MAX + more, 20);
+		struct bridge_counters counters = {0};
+		uint16_t made = split(&in_software, &in, 1, &counters);
+
+		assert_int_equal(made, more == 0 ? SPLIT_PARTS_MAX : 1);
+		assert_int_equal(counters.untouchable, more);
+		rte_pktmbuf_free_bulk(out, made);
+	}
+	assert_none_lost();
 }
 
 static void
@@ -225,7 +256,7 @@ without_mbufs_nothing_is_lost(void **state)
 
 	(void)state;
 	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, taken, left), 0);
-	assert_int_equal(segment_split(&in_software, &in, 1, out, ROOM, &counters), 1);
+	assert_int_equal(split(&in_software, &in, 1, &counters), 1);
 	assert_ptr_equal(out[0], in);
 	assert_int_equal(counters.untouchable, 1);
 	rte_pktmbuf_free_bulk(taken, left);
@@ -243,6 +274,7 @@ main(void)
 		cmocka_unit_test(the_rest_passes),
 		cmocka_unit_test(frames_that_lie_about_their_length),
 		cmocka_unit_test(little_room),
+		cmocka_unit_test(too_many_parts),
 		cmocka_unit_test(without_mbufs_nothing_is_lost),
 	};
 
