@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from ipaddress import ip_address
 
 import pytest
 
@@ -14,6 +15,10 @@ from support.captures import write_pcap
 from support.host import is_root, needs, needs_root, needs_two_cpus, run, tshark
 from support.kernel import FAR, NEAR, NEAR6, hosts
 from support.program import gone, wait_for
+from wirerate.plan.bridge_settings import BridgeSettings, Mode
+from wirerate.plan.location import parse_location
+from wirerate.trial.bridge import Bridge
+from wirerate.trial.bridge_steering import Steering
 
 pytestmark = [needs_root, needs("ethtool"), needs("ping")]
 
@@ -59,6 +64,18 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as taken:
             count += 1
 """
 
+_OWNER = """
+import sys, time
+from wirerate.plan.bridge_settings import BridgeSettings
+from wirerate.plan.location import parse_location
+from wirerate.trial.bridge import Bridge
+locations = [parse_location(text) for text in ("af_packet:near", "tap:wrtap0")]
+settings = BridgeSettings(port=locations[0], kernel_port=locations[1])
+with Bridge(settings, namespace=sys.argv[1]) as bridge:
+    print(bridge.engine.pid, flush=True)
+    time.sleep(60)
+"""
+
 
 @pytest.fixture(scope="module")
 def net():
@@ -83,7 +100,6 @@ def bridged(program, net, kernel_port, *words):
             net.up(interface)
             yield running
     finally:
-        run("ip", "-n", net.far, "neigh", "flush", "dev", "far", "nud", "reachable")
         if interface == "kp" and "kp0" in interfaces(net):
             net.no_kernel_pair()
 
@@ -116,7 +132,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kernel_port", "mode", "offloads"), CASES, ids=" ".join)
+@pytest.mark.parametrize(("kernel_port", "mode", "offloads"), CASES)
 def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
     """Every octet as it was sent, both ways, IPv6 too; and all is as before at the end."""
     before = net.features(net.near, "near")
@@ -125,9 +141,8 @@ def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
         assert net.pings(10) == 10
         assert net.pings(10, NEAR6) == 10
         assert "generic-receive-offload: off" in net.features(net.near, "near")
-        net.transfer(64 if mode == "shared" else 16)
-        net.transfer(16, write=True)
-        net.transfer(4, write=True, ipv6=True)
+        net.transfer(64 if kernel_port.startswith("af_packet") else 16)
+        net.transfer(16, write=True, ipv6=mode == "dedicated")
         document = ended(running)
     counts = document["counters"]
     assert document["kernel_interface"] == ("kp" if "kp" in kernel_port else "wrtap0")
@@ -135,7 +150,7 @@ def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
     completing = document["checksums"] == "completed"
     assert completing == (offloads == "on" and "kp" in kernel_port), document["verdict"]
     assert (counts["completed"] > 10_000) == completing
-    assert counts["to_kernel"]["frames"] > 10_000
+    assert counts["to_kernel"]["frames"] > 10_000, "64 KiB frames would be a few hundred"
     assert counts["from_kernel"]["frames"] > 10_000
     assert counts["untouchable"] == 0
     assert counts["fast"]["frames"] == 0
@@ -189,7 +204,7 @@ def test_only_a_dedicated_worker_is_spared_a_busy_data_path(program, net, mode):
             try:
                 assert flooding.stdout is not None
                 assert flooding.stdout.readline() == "flooding\n"
-                net.pings(5, every_s=0.2)  # the queue fills meanwhile
+                net.pings(5, every_s=0.1)  # the queue fills meanwhile
                 answered = net.pings(20, every_s=0.05)
             finally:
                 flooding.kill()
@@ -216,14 +231,67 @@ def test_nothing_is_left_after_a_kill(program, net):
     run(*net.inside(net.near), "ethtool", "-K", "near", "gro", "on")
 
 
-def test_an_interface_that_vanishes_ends_it(program, net):
-    with bridged(program, net, "af_packet:kp0") as running:
+@pytest.mark.parametrize(
+    ("kernel_port", "vanishes"), [("af_packet:kp0", "kp0"), ("tap:wrtap0", "wrtap0")]
+)
+def test_an_interface_that_vanishes_ends_it(program, net, kernel_port, vanishes):
+    with bridged(program, net, kernel_port) as running:
         assert net.pings(2) == 2
-        net.no_kernel_pair()
+        run("ip", "-n", net.near, "link", "del", vanishes)
         done = running.finish()
     assert done.code == 3, done.err
-    assert "interface kp0 is gone" in done.err or "interface kp is gone" in done.err
-    assert "is gone" in done.document["verdict"]["reasons"][0]
+    assert f"kernel port: interface {vanishes} is gone" in done.err
+    assert any("is gone" in reason for reason in done.document["verdict"]["reasons"])
+
+
+def test_an_engine_in_a_namespace_dies_with_its_caller(net):
+    """As `wirerate kernel-path` has it: this process in one namespace, the engine in another."""
+    words = (sys.executable, "-c", _OWNER, net.near)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        engine = int(owner.stdout.readline())
+        namespace = run("ip", "netns", "identify", str(engine)).strip()
+        owner.kill()
+    assert namespace == net.near
+    wait_for("the engine's end", lambda: gone(engine))
+    assert "wrtap0" not in interfaces(net)
+
+
+def test_a_device_that_ignores_its_rules_is_not_believed(net, monkeypatch):
+    """AF_PACKET spreads flows over its queues whatever a rule says."""
+    monkeypatch.setattr("wirerate.trial.bridge.first_steering", lambda *_: Steering("device"))
+    monkeypatch.setattr("wirerate.trial.bridge.steer_params", _no_rules)
+    settings = BridgeSettings(
+        port=parse_location("af_packet:near"),
+        kernel_port=parse_location("tap:wrtap0"),
+        mode=Mode.DEDICATED,
+        addresses=(ip_address(NEAR),),
+    )
+    with Bridge(settings, namespace=net.near) as bridge:
+        bridge.poll()
+        before = bridge.look()
+        assert (bridge.steering.by, bridge.kernel_interface) == ("device", "wrtap0")
+        net.up("wrtap0")
+        assert net.pings(1, every_s=1) in {0, 1}  # finds the neighbour
+        run(*net.inside(net.far), sys.executable, "-c", _DATAGRAMS, NEAR, "100")
+        wait_for("frames", lambda: bridge.look().wire_rx.frames >= before.wire_rx.frames + 100)
+        bridge.poll()
+        assert bridge.steering.by == "software"
+        assert "came to the data path's queue" in bridge.steering.reason
+        assert any("in software: the device accepted" in note for note in bridge.notes)
+        between = bridge.look()
+        assert between.wire_rx.frames >= before.wire_rx.frames + 100
+        assert net.pings(5) == 5
+        after = bridge.look()
+    assert after.to_kernel.frames >= between.to_kernel.frames + 5
+    assert after.cpu_ns > 0
+    assert set(after.busy_ns) == {bridge.setup.lcores.data, bridge.setup.lcores.kernel}
+
+
+def _no_rules(_settings, *, give):
+    """AF_PACKET refuses rules, which are not the point."""
+    assert not give
+    return {"port": "p0", "rules": []}
 
 
 def test_an_engine_that_dies_ends_it(program, net):

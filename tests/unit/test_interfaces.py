@@ -56,7 +56,9 @@ class MadeUp(Network):
 
     def _run(self, *words):
         out = ""
-        if words[0] == "ip":
+        if words[0] == "ls":
+            out = "rx-0\nrx-1\ntx-0\n"
+        elif words[0] == "ip":
             out = json.dumps(self.links)
         elif words[1] == "-k":
             out = self.state
@@ -170,6 +172,7 @@ def test_where_nobody_knows_checksums_are_completed():
     [
         (("bridge", "af_packet:nobody", "tap:dtap0"), "port: there is no interface nobody"),
         (("bridge", "af_packet:near", "af_xdp:nobody"), "kernel port: there is no interface"),
+        (("bridge", "af_packet:near", "af_xdp:kp"), "ethtool -L kp combined 1 leaves no other"),
         (("bridge", "af_packet:near", "tap:kp"), "there is an interface kp already"),
     ],
 )

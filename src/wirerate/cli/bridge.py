@@ -18,12 +18,14 @@ from wirerate.host.environment import environment
 from wirerate.report import bridge_json, bridge_text
 from wirerate.report.screen import open_screen
 from wirerate.trial.bridge import Bridge
-from wirerate.trial.bridge_setup import TITLES, engine_words
+from wirerate.trial.bridge_interfaces import TITLES
+from wirerate.trial.bridge_setup import engine_words
 from wirerate.trial.bridge_verdict import BridgeEnd
 
 if TYPE_CHECKING:
     import argparse
 
+    from wirerate.report.screen import Screen
     from wirerate.trial.bridge_look import BridgeLook
 
 _POLL_S = 0.05
@@ -86,14 +88,14 @@ def run(args: argparse.Namespace) -> int:
     if settings.verbose:
         print("EAL arguments:", " ".join(engine_words(settings, bridge.setup)), file=sys.stderr)
     started = datetime.now(timezone.utc)
-    with bridge:
+    session = _Session(bridge)
+    with stopping(session), bridge:
+        session.opened()
         opened = list(zip(TITLES, bridge.infos, strict=True))
         tell_ports(bridge.engine, settings, bridge.about, opened)
         if not settings.json:
             print(bridge_text.setup_text(bridge), flush=True)
-        session = _Session(bridge)
-        with stopping(session):
-            session.watch()
+        session.watch()
         end = session.end()
     if settings.json:
         facts = environment(bridge.about["dpdk"], started)
@@ -104,51 +106,71 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Session:
-    """A bridge at work, shown until it is to end."""
+    """A bridge, from its opening until what it has set is put back."""
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self._first = bridge.look()
+        self._first: BridgeLook | None = None
         self._stopped = False
         self._death: str | None = None
 
     def stop(self) -> None:
-        """Ask for an orderly end; may be called from a signal handler."""
+        """Ask for an orderly end; may be called from a signal handler.
+
+        While it is still opened that is a KeyboardInterrupt: interfaces are put back on its way.
+        """
+        if self._first is None and not self._stopped:
+            self._stopped = True
+            raise KeyboardInterrupt
         self._stopped = True
+
+    def opened(self) -> None:
+        """From now on frames pass."""
+        self._first = self._bridge.look()
+
+    @property
+    def _start(self) -> BridgeLook:
+        assert self._first is not None
+        return self._first
 
     def watch(self) -> None:
         """Show progress; a run shorter than a period shows its one block at the end."""
-        settings = self._bridge.settings
-        before = self._first
-        with open_screen(quiet=settings.json) as screen:
+        before = self._start
+        with open_screen(quiet=self._bridge.settings.json) as screen:
             try:
                 while not self._over():
-                    time.sleep(min(_POLL_S, settings.period_ns / _NS_PER_S))
-                    self._bridge.poll()
-                    now = self._bridge.look()
-                    if now.at_ns - before.at_ns >= settings.period_ns:
-                        screen.show(bridge_text.table(self._bridge, now, before))
-                        before = now
+                    before = self._step(screen, before)
                 self._bridge.unload()
             except EngineDiedError as error:
                 self._death = str(error)
-            if before is self._first:
+            if before is self._start:
                 screen.show(bridge_text.table(self._bridge, self._bridge.look(), before))
+
+    def _step(self, screen: Screen, before: BridgeLook) -> BridgeLook:
+        """Wait for a moment; the look that was shown last."""
+        period_ns = self._bridge.settings.period_ns
+        time.sleep(min(_POLL_S, period_ns / _NS_PER_S))
+        self._bridge.poll()
+        now = self._bridge.look()
+        if now.at_ns - before.at_ns < period_ns:
+            return before
+        screen.show(bridge_text.table(self._bridge, now, before))
+        return now
 
     def _over(self) -> bool:
         if self._stopped or self._bridge.gone:
             return True
         duration = self._bridge.settings.duration_ns
-        return duration is not None and time.monotonic_ns() - self._first.at_ns >= duration
+        return duration is not None and time.monotonic_ns() - self._start.at_ns >= duration
 
     def end(self) -> BridgeEnd:
         """What it came to."""
         bridge = self._bridge
-        look: BridgeLook = bridge.look()
+        look = bridge.look()
         return BridgeEnd(
             settings=bridge.settings,
             look=look,
-            seconds=max(1, look.at_ns - self._first.at_ns) / _NS_PER_S,
+            seconds=max(1, look.at_ns - self._start.at_ns) / _NS_PER_S,
             looks=bridge.snapshots(),
             notes=bridge.notes,
             death=self._death,

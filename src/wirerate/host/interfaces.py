@@ -68,6 +68,11 @@ class Network:
             None,
         )
 
+    def rx_queues(self, name: str) -> int:
+        """How many Rx queues an interface has; 0 where that is not told."""
+        done = self._run("ls", f"/sys/class/net/{name}/queues")
+        return sum(entry.startswith("rx-") for entry in done.stdout.split())
+
     def features(self, name: str) -> dict[str, Feature]:
         """The features of an interface, by ethtool's names. Raises HostSetupError."""
         done = self._run("ethtool", "-k", name)
@@ -84,7 +89,12 @@ class Network:
         command = [*self.inside, *words]
         try:
             return subprocess.run(
-                command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_TIMEOUT_S,
+                start_new_session=True,  # Ctrl-C is this process's, which puts back what it set
             )
         except FileNotFoundError as error:
             raise HostSetupError(

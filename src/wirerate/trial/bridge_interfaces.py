@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wirerate.host.interfaces import Feature, Link, Network
     from wirerate.plan.bridge_settings import BridgeSettings
 
+TITLES = ("port", "kernel port")
 _MERGING = {
     "generic-receive-offload": "gro",
     "large-receive-offload": "lro",
@@ -48,9 +49,12 @@ class KernelSide:
 def check_interfaces(settings: BridgeSettings, network: Network) -> list[str]:
     """Raise HostSetupError where an interface is missing, or is there already; notes."""
     notes = []
-    for title, location in zip(("port", "kernel port"), settings.locations, strict=True):
+    for title, location in zip(TITLES, settings.locations, strict=True):
         if opens_interface(location):
             link = _link(network, title, location.value)
+            if location.kind is LocationKind.AF_XDP:
+                used = 2 if title == TITLES[0] and settings.two_queues else 1
+                _check_queues(network, title, location.value, used)
             if link.addresses:
                 notes.append(
                     f"{location.value} has addresses of its own ({', '.join(link.addresses)}): "
@@ -62,6 +66,21 @@ def check_interfaces(settings: BridgeSettings, network: Network) -> list[str]:
                 f"another name, or ip link del {location.value}"
             )
     return notes
+
+
+def _check_queues(network: Network, title: str, name: str, used: int) -> None:
+    """An AF_XDP socket belongs to one queue: what comes to others never reaches the engine."""
+    there = network.rx_queues(name)
+    if there > used:
+        raise HostSetupError(
+            f"{title}: {name} has {there} Rx queues, {used} of them would be received from; "
+            f"ethtool -L {name} combined {used} leaves no other"
+        )
+    if 0 < there < used:
+        raise HostSetupError(
+            f"{title}: {name} has one Rx queue, but the data path and the kernel's worker need one "
+            f"each; ethtool -L {name} combined {used}, or --fast-path drop in shared mode"
+        )
 
 
 def _link(network: Network, title: str, name: str) -> Link:

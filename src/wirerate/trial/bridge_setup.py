@@ -18,6 +18,7 @@ from wirerate.plan.bridge_settings import CPUS_TO_SPARE, SLEEP_SCARCE_NS
 from wirerate.plan.lcore_map import choose_map
 from wirerate.plan.placement import nodes_of, place
 from wirerate.plan.program import port_refusal
+from wirerate.trial.bridge_interfaces import TITLES
 from wirerate.units import format_duration_ns
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from wirerate.plan.lcore_map import Direction
     from wirerate.plan.placement import Placement
 
-TITLES = ("port", "kernel port")
 _RECEIVE: frozenset[Direction] = frozenset({"rx"})
 
 
@@ -117,9 +117,7 @@ def new_engine(settings: BridgeSettings, setup: BridgeSetup, namespace: str | No
     Raises PlanError, HostSetupError and EngineError.
     """
     for title, location in zip(TITLES, settings.locations, strict=True):
-        # In another namespace, the interfaces of this one prove nothing.
-        queues = 0 if namespace or title == TITLES[1] else 1 + settings.two_queues
-        check_port(title, location, queues)
+        check_port(title, location, 0)  # queues: see check_interfaces, which looks in the namespace
     words = engine_words(settings, setup)
     return Engine(words, setup.lcores.used, settings.eal.passthrough, setup.memory.node, namespace)
 

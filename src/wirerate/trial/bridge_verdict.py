@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from wirerate.plan.bridge_program import KERNEL, PORT
+from wirerate.trial.bridge_interfaces import TITLES as PORT_TITLES
 from wirerate.trial.forward_result import worker_notes, worker_reasons
 from wirerate.trial.verdict import Verdict, lost_by_device
 from wirerate.units import format_count
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from wirerate.trial.bridge_look import BridgeLook
     from wirerate.trial.snapshot import Device, Snapshot
 
-TITLES = {"p0": "port", "k0": "kernel port"}
+TITLES = dict(zip((PORT, KERNEL), PORT_TITLES, strict=True))
+"""What messages call the engine's ports."""
 
 
 @dataclass(frozen=True)
