@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import os
 from contextlib import contextmanager, nullcontext
+from ipaddress import ip_interface
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -31,7 +33,7 @@ RECORDED = Path(__file__).parent.parent / "support/recorded"
 DPDK = "DPDK 22.11.11"
 
 
-def settings(**other):
+def settings(**other: Any) -> Any:
     return KernelPathSettings(lcores=(0, 1), **({"repeats": 2, "time_s": 1} | other))
 
 
@@ -42,6 +44,11 @@ def test_rows_are_in_the_order_of_the_table():
     assert row_names(settings(groups=(Group.KNI,), modes=("shared",))) == [
         RowName(Group.KNI, "shared")
     ]
+
+
+def why(*words: Any) -> Any:
+    """Why a group cannot run, which it cannot."""
+    return cannot_run(*words)
 
 
 def machine(root, *files, modules=""):
@@ -62,9 +69,9 @@ def test_what_has_its_device_can_run(tmp_path):
 
 def test_a_module_that_is_there_is_to_be_loaded(tmp_path):
     root = machine(tmp_path, modules="kernel/drivers/vhost/vhost_net.ko.xz: kernel/x.ko\n")
-    found = cannot_run(Group.VIRTIO_USER, settings(), DPDK, root)
+    found = why(Group.VIRTIO_USER, settings(), DPDK, root)
     assert (found.reason, found.hint) == ("no /dev/vhost-net", "modprobe vhost_net")
-    assert "no module tun" in cannot_run(Group.TAP, settings(), DPDK, root).reason
+    assert "no module tun" in why(Group.TAP, settings(), DPDK, root).reason
 
 
 @pytest.mark.parametrize(
@@ -72,17 +79,17 @@ def test_a_module_that_is_there_is_to_be_loaded(tmp_path):
     [("DPDK 23.11.0", "removed in 23.11"), ("DPDK 24.03.0", "removed"), (DPDK, "no /dev/kni")],
 )
 def test_kni_needs_an_old_dpdk_and_its_module(tmp_path, dpdk, said):
-    assert said in cannot_run(Group.KNI, settings(), dpdk, machine(tmp_path)).reason
+    assert said in why(Group.KNI, settings(), dpdk, machine(tmp_path)).reason
 
 
-def real(**other):
-    address = SimpleNamespace(ip="192.0.2.1")
+def real(**other: Any) -> Real:
+    address = ip_interface("192.0.2.1/24")
     return Real(parse_location("af_packet:eth9"), address, "192.0.2.9", 5201, **other)
 
 
 def test_linux_on_a_real_port_needs_an_interface():
     asked = settings(real=real())
-    assert "--linux-interface" in cannot_run(Group.LINUX, asked, DPDK).hint
+    assert "--linux-interface" in why(Group.LINUX, asked, DPDK).hint
     assert cannot_run(Group.LINUX, settings(real=real(linux_interface="e")), DPDK) is None
 
 
@@ -122,6 +129,10 @@ def tools(monkeypatch):
     return found
 
 
+def opened(opening: Any) -> Any:
+    return FakeBridge(opening)
+
+
 class FakeBridge:
     """A bridge that moves nothing."""
 
@@ -149,14 +160,14 @@ class FakeBridge:
 
 def test_all_that_is_made_is_noted_first_and_removed(base, tools):
     pid = os.getpid()
-    openings = []
+    openings: list[Any] = []
 
-    def opened(opening):
+    def noting(opening):
         openings.append(opening)
-        return FakeBridge(opening)
+        return opened(opening)
 
     note = base / f"wr-kp-{pid}.json"
-    with SelfContained(settings(offloads=True), opened) as site:
+    with SelfContained(settings(offloads=True), noting) as site:
         assert json.loads(note.read_text())["namespaces"] == [
             f"wr-kp-{pid}-far",
             f"wr-kp-{pid}-near",
@@ -182,7 +193,7 @@ def test_all_that_is_made_is_noted_first_and_removed(base, tools):
 @pytest.mark.usefixtures("base")
 def test_linux_has_the_wire_itself(tools):
     linux = RowName(Group.LINUX)
-    with SelfContained(settings(ipv6=True), FakeBridge) as site, site.link(linux) as link:
+    with SelfContained(settings(ipv6=True), opened) as site, site.link(linux) as link:
         assert (link.interface, link.application, link.near_merges) == ("near", None, True)
         assert link.server == "fd00:18::1"
     assert any("near tx off tso off gro on" in line for line in tools.commands)
@@ -191,7 +202,7 @@ def test_linux_has_the_wire_itself(tools):
 
 def test_what_fails_halfway_is_removed(base, tools):
     tools.fails["netns add wr-kp-" + str(os.getpid()) + "-near"] = "File exists"
-    with pytest.raises(HostSetupError, match="File exists"), SelfContained(settings(), FakeBridge):
+    with pytest.raises(HostSetupError, match="File exists"), SelfContained(settings(), opened):
         pass
     assert tools.commands[-1] == f"ip netns delete wr-kp-{os.getpid()}-far"
     assert list(base.iterdir()) == []
@@ -220,11 +231,12 @@ def test_kernel_ports(group, port):
 
 
 def test_a_real_port_is_in_this_namespace(base, tools):
-    with RealSite(settings(), real(linux_interface="eth8"), FakeBridge) as site:
+    with RealSite(settings(), real(linux_interface="eth8"), opened) as site:
         with site.link(RowName(Group.AF_XDP, "dedicated")) as link:
             assert (link.near, link.far, link.server) == (None, None, "192.0.2.9")
             assert link.interface == f"wrk{os.getpid()}"
-            assert link.application.opening.port == "af_packet:eth9"
+            application: Any = link.application
+            assert application.opening.port == "af_packet:eth9"
             assert len(link.interface) <= 15
         with site.link(RowName(Group.LINUX)) as link:
             assert (link.interface, link.application) == ("eth8", None)
@@ -303,7 +315,7 @@ def quick(monkeypatch):
 
 
 def row(**other):
-    said = []
+    said: list[str] = []
     return Row(RowName(Group.TAP, "shared"), settings(**other), lambda: None, said.append), said
 
 
@@ -367,7 +379,7 @@ def test_a_fast_path_that_fails_leaves_the_transfers(monkeypatch):
 
 
 def test_waiting_sees_a_dead_engine_and_an_interface_that_vanished():
-    bridge = FakeBridge()
+    bridge: Any = FakeBridge()
     watch = Watch(lambda: None, bridge)
     watch.look()
     bridge.gone = "interface kp is gone"
