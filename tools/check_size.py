@@ -25,10 +25,10 @@ LIMITS: dict[str, tuple[int, int]] = {
 }
 # All C files of a folder together: everything executed per burst must fit one head. [lines]
 FOLDER_LIMITS: dict[str, int] = {
-    "engine/worker": 1600,
+    "engine/worker": 1650,
     "engine/schedule": 700,
     "engine/edit": 1000,
-    "engine/bridge": 900,
+    "engine/bridge": 1100,
     "engine/measure": 500,
     "engine/flowtable": 400,
 }

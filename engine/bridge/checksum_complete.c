@@ -226,7 +226,8 @@ checksum_complete(struct rte_mbuf *mbuf, bool offload)
 	uint32_t field;
 	uint16_t pseudo;
 
-	if ((mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD)
+	if ((mbuf->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_GOOD ||
+	    (mbuf->ol_flags & RTE_MBUF_F_TX_TCP_SEG) != 0) /* the device's with its segments */
 		return COMPLETION_NONE;
 	if (unlikely(h.n < HEADERS_OCTETS && h.n < h.frame))
 		h.n = RTE_MIN(h.frame, HEADERS_OCTETS);

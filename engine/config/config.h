@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "config/bridge_config.h"
 #include "config/config_limits.h"
+#include "config/offloads_config.h"
 #include "config/rss_config.h"
 #include "config/stream_config.h"
 #include "protocol/host_address.h"
@@ -32,12 +33,8 @@ struct port_config {
 	uint32_t frame_size_max;             /* [octets] with FCS, 64…16384 */
 	bool promiscuous;
 	struct rss_config rss;
-	struct offloads_config {
-		bool checksums; /* Rx and Tx checksums of TCP, UDP and IPv4 */
-		bool segments;  /* TSO, LRO and frames of several mbufs */
-	} offloads;             /* switched on where the device has them; 0009 */
-	uint32_t
-		tx_loop_frames; /* the Tx queues are to be looped over so many; 0: the ordinary engine */
+	struct offloads_config offloads; /* switched on where the device has them */
+	uint32_t tx_loop_frames; /* the Tx queues are looped over so many; 0: they are not */
 };
 
 struct ports_config {

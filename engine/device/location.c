@@ -176,7 +176,7 @@ form_kni(struct location *out, const struct request *request)
 	if (!is_interface_name(name) || strncmp(name, "kni", 3) != 0)
 		return -EPROTO;
 	strcpy(out->interface, name);
-	snprintf(out->device, sizeof(out->device), "net_%s", name);
+	snprintf(out->device, sizeof(out->device), "net_%.15s", name);
 	return 0;
 }
 

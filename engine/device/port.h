@@ -54,7 +54,6 @@ struct port {
 	struct port_offloads offloads;        /* as switched on */
 	struct rte_flow **rules;              /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
-	bool tx_checksums; /* computed by the device where an mbuf asks for it */
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */

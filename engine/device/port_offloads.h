@@ -12,7 +12,7 @@
 
 #include <rte_ethdev.h>
 
-#include "config/config.h"
+#include "config/offloads_config.h"
 
 /* What is on: asked for, and the device has it. */
 struct port_offloads {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: any octets as a received frame, in one to four segments: for the measuring receiver, for who counts flows,
- * for who answers and for who sends it back.
+ * for who answers, for who bridges it and for who sends it back.
  *
  * Called by libFuzzer; with -DWR_FUZZ_STANDALONE a program that replays the files given to it.
  * The first octet of an input says how the rest is cut. Each segment lies in memory of its own size, so that the
@@ -14,6 +14,8 @@
 #include <rte_mbuf.h>
 
 #include "answer/answer.h"
+#include "bridge/checksum_complete.h"
+#include "bridge/frame_kind.h"
 #include "flowtable/flow_table.h"
 #include "fuzz/fuzz_standalone.h"
 #include "protocol/stamp.h"
@@ -148,6 +150,23 @@ answer_whole(const uint8_t *octets, uint32_t n, uint32_t spare)
 	free(frame);
 }
 
+/* A frame that cannot be completed stays as it is, one that was stays so when it is completed again. */
+static void
+bridge_frame(struct rte_mbuf *mbuf)
+{
+	static struct address_set set;
+	uint64_t before = sum_of(mbuf), after;
+	enum completion result;
+
+	if (set.count == 0)
+		address_set_add(&set, (const uint8_t *)"\x0a\x00\x00\x01", false);
+	kind_of_frame(&set, mbuf);
+	result = checksum_complete(mbuf, false);
+	after = sum_of(mbuf);
+	must(result == COMPLETION_DONE || after == before);
+	must(checksum_complete(mbuf, false) == result && sum_of(mbuf) == after);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -162,6 +181,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer_is_candidate(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 	answer_asked(table_of_a_host(), rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 	answer_whole(data + 1, (uint32_t)size - 1, data[0]);
+	bridge_frame(mbuf);
 	sum = sum_of(mbuf);
 	reverse(mbuf);
 	must(sum_of(mbuf) == sum); /* octets change places, no more */

@@ -14,6 +14,31 @@
 #include "schedule/tx_state.h"
 #include "worker/worker.h"
 
+/* Frames are cut to what a port takes, and merged for one that cuts them again. */
+static int
+check_segments(const struct bridge_way_config *way, const struct port *ports, uint32_t port_count,
+	       const char *task, uint32_t number, struct error *err)
+{
+	const char *wanted = bridge_segments_name(way->segments);
+	char path[96];
+	int p;
+
+	if (way->segments == SEGMENTS_AS_IS)
+		return 0;
+	snprintf(path, sizeof(path), "%s.%s.segments", task, bridge_way_name(number));
+	if (way->port[0] == '\0')
+		return error_set(err, -EINVAL, path,
+				 "frames are %s for a port only; it must be \"as-is\"",
+				 way->segments == SEGMENTS_SPLIT ? "cut" : "merged");
+	p = program_find_port(ports, port_count, way->port);
+	if (way->segments == SEGMENTS_SPLIT || ports[p].offloads.tso)
+		return 0;
+	return error_set(err, -EINVAL, path,
+			 "\"%s\" is for a port with TSO on, which %s (%s) has not; open it with "
+			 "offloads.segments, or use \"as-is\"",
+			 wanted, way->port, ports[p].driver);
+}
+
 static int
 check_way(const struct bridge_way_config *way, const struct port *ports, uint32_t port_count,
 	  const char *task, uint32_t number, struct error *err)
@@ -21,12 +46,6 @@ check_way(const struct bridge_way_config *way, const struct port *ports, uint32_
 	const char *name = bridge_way_name(number);
 	char path[96];
 
-	if (way->segments != SEGMENTS_AS_IS) {
-		snprintf(path, sizeof(path), "%s.%s.segments", task, name);
-		return error_set(err, -EINVAL, path,
-				 "this engine cannot %s frames; it must be \"as-is\"",
-				 bridge_segments_name(way->segments));
-	}
 	for (uint32_t q = 0; q < way->n_queues; q++) {
 		int code;
 
@@ -36,7 +55,7 @@ check_way(const struct bridge_way_config *way, const struct port *ports, uint32_
 		if (code != 0)
 			return code;
 	}
-	return 0;
+	return check_segments(way, ports, port_count, task, number, err);
 }
 
 int
@@ -151,6 +170,20 @@ build_queues(struct bridge_way *way, const struct bridge_way_config *config, int
 	return 0;
 }
 
+static void
+build_segments(struct bridge_way *way, const struct bridge_way_config *config,
+	       const struct port *port)
+{
+	uint16_t mtu = 0;
+
+	rte_eth_dev_get_mtu(port->port_id, &mtu);
+	way->merges = config->segments == SEGMENTS_MERGE;
+	way->splits = config->segments == SEGMENTS_SPLIT;
+	way->splitter = (struct segment_splitter){.mtu = mtu, .tso = port->offloads.tso};
+	way->prepares = (way->complete && way->offload) ||
+			((way->merges || way->splits) && port->offloads.tso);
+}
+
 static int
 build_way(struct bridge_way *way, const struct bridge_way_config *config, uint32_t burst,
 	  const struct program *program, int socket, struct error *err)
@@ -173,7 +206,8 @@ build_way(struct bridge_way *way, const struct bridge_way_config *config, uint32
 						 config->port)];
 	way->end = WAY_PORT;
 	way->port_id = port->port_id;
-	way->offload = port->tx_checksums;
+	way->offload = port->offloads.tx_checksums;
+	build_segments(way, config, port);
 	return build_queues(way, config, socket, err);
 }
 

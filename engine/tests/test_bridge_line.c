@@ -312,6 +312,7 @@ devices_prepare_frames(void **state)
 	struct fixture *f = *state;
 
 	f->task.kernel.complete = f->task.kernel.offload = true;
+	f->task.kernel.prepares = true;
 	f->queues[0].room = 5;
 	f->bad = 6;
 	f->limit = 64;

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "bridge/checksum_complete.h"
 #include "bridge/frame_kind.h"
+#include "bridge/segment_merge.h"
 #include "flowtable/flow_mbuf.h"
 #include "worker/rx_free.h"
 #include "worker/worker.h"
@@ -98,7 +99,7 @@ queue_prepare(const struct bridge_way *way, const struct way_queue *queue, struc
 {
 	uint16_t ready = 0, kept = 0;
 
-	if (likely(!way->offload))
+	if (likely(!way->prepares))
 		return count;
 	while (ready < count) {
 		uint16_t n = rte_eth_tx_prepare(way->port_id, queue->queue_id, mbufs + ready,
@@ -198,27 +199,12 @@ way_swallow(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t coun
 	rx_free(mbufs, count);
 }
 
-/* What is done to a way's frames before they are handed over; they may become others. Returns the array. */
-static inline struct rte_mbuf **
-way_prepare(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t *count,
-	    struct bridge_counters *counters)
-{
-	rewrite_frames(way->rewrite, mbufs, *count);
-	if (way->work_cycles != 0)
-		work_on_frames(way->work_cycles, rte_rdtsc(), *count);
-	/* SEGMENTS: segment_split() or segment_merge() goes here, before checksums are completed. */
-	if (way->complete)
-		checksum_complete_burst(mbufs, *count, way->offload, counters);
-	return mbufs;
-}
-
 static inline void
-way_pass(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count,
-	 struct bridge_counters *counters)
+way_hand_over(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count,
+	      struct bridge_counters *counters)
 {
-	if (count == 0)
-		return;
-	mbufs = way_prepare(way, mbufs, &count, counters);
+	if (way->complete)
+		checksum_complete_burst(mbufs, count, way->offload, counters);
 	if (way->end == WAY_PORT)
 		way_send(way, mbufs, count);
 	else if (way->end == WAY_RING)
@@ -227,11 +213,59 @@ way_pass(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count,
 		way_swallow(way, mbufs, count);
 }
 
+/* Parts at a time that a burst's array holds. */
+static void
+way_split(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count,
+	  struct bridge_counters *counters)
+{
+	struct rte_mbuf *parts[WORKER_BURST_MAX];
+	uint16_t taken;
+
+	static_assert(WORKER_BURST_MAX >= SPLIT_PARTS_MAX, "each call takes a frame at least");
+	for (; count > 0; mbufs += taken, count -= taken) {
+		uint16_t made = segment_split(&way->splitter, mbufs, count, &taken, parts,
+					      WORKER_BURST_MAX, counters);
+
+		way_hand_over(way, parts, made, counters);
+	}
+}
+
+static inline void
+way_pass(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count,
+	 struct bridge_counters *counters)
+{
+	if (count == 0)
+		return;
+	rewrite_frames(way->rewrite, mbufs, count);
+	if (way->work_cycles != 0)
+		work_on_frames(way->work_cycles, rte_rdtsc(), count);
+	if (way->splits) {
+		way_split(way, mbufs, count, counters);
+		return;
+	}
+	if (way->merges)
+		count = segment_merge(mbufs, count, counters);
+	way_hand_over(way, mbufs, count, counters);
+}
+
+/* Parts of large frames would be lost: the kernel rather waits, whose sockets then send less. */
+static inline bool
+way_is_crowded(const struct bridge_way *way)
+{
+	bool crowded = false;
+
+	for (uint32_t q = 0; way->splits && q < way->queue_count; q++)
+		crowded |= waiting(&way->queues[q]) > BRIDGE_LINE_FRAMES / 4;
+	return crowded;
+}
+
 static inline uint16_t
 take_in(const struct bridge_task *task, struct rte_mbuf **mbufs)
 {
 	uint32_t found;
 
+	if (unlikely(way_is_crowded(&task->kernel) || way_is_crowded(&task->fast)))
+		return 0;
 	if (task->ring == NULL)
 		return rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst);
 	found = rte_ring_count(task->ring);

@@ -17,10 +17,16 @@
 #include <rte_ring.h>
 
 #include "bridge/address_set.h"
+#include "bridge/segment_split.h"
 #include "counters/bridge_counters.h"
 #include "worker/frame_work.h"
 
 #define BRIDGE_LINE_FRAMES 1024u /* a power of two */
+/*
+ * Large frames of a kernel become 45 of 1,514 octets each: these many, and a line that is a quarter full at most, so
+ * that all of them have a place in it.
+ */
+#define BRIDGE_SPLIT_BURST 16u
 
 enum way_end { WAY_SINK, WAY_PORT, WAY_RING };
 
@@ -39,6 +45,10 @@ struct bridge_way {
 	uint64_t work_cycles; /* for each frame */
 	bool complete;        /* checksums */
 	bool offload;         /* by the device */
+	bool merges;          /* TCP segments, for a device that cuts them again */
+	bool splits;          /* large frames, as `splitter` says */
+	bool prepares;        /* the device is left something to do: rte_eth_tx_prepare() */
+	struct segment_splitter splitter;
 	uint16_t port_id;
 	uint16_t burst;         /* of the device, at most */
 	uint64_t window_cycles; /* how long the device may take nothing */

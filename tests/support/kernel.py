@@ -69,12 +69,13 @@ class Hosts:
         run("ip", "-n", self.near, "link", "del", "kp0")
 
     def up(self, interface: str) -> None:
-        """Give near's kernel its addresses."""
+        """Give near's kernel its addresses; far forgets where they were before."""
         ip = ("ip", "-n", self.near)
         for address in (f"{NEAR}/24", f"{NEAR6}/64"):
             more = ("nodad",) if ":" in address else ()
             run(*ip, "address", "add", address, "dev", interface, *more)
         run(*ip, "link", "set", interface, "up")
+        run("ip", "-n", self.far, "neigh", "flush", "dev", "far")
 
     def pings(self, count: int, to: str = NEAR, every_s: float = 0.01) -> int:
         """Pings from far; how many were answered."""

@@ -120,6 +120,18 @@ def test_merging_is_off_meanwhile():
     assert network.features("near")["generic-receive-offload"].on
 
 
+def test_a_signal_while_it_is_switched_leaves_nothing_behind():
+    class Interrupted(MadeUp):
+        def switch(self, name, wanted):
+            super().switch(name, wanted)
+            raise KeyboardInterrupt
+
+    network = Interrupted()
+    with ExitStack() as stack, pytest.raises(KeyboardInterrupt):
+        let_frames_be(settings_of(), network, stack)
+    assert network.features("near")["generic-receive-offload"].on
+
+
 def test_merging_that_cannot_be_switched_off_is_refused():
     with ExitStack() as stack, pytest.raises(HostSetupError) as caught:
         let_frames_be(settings_of(), MadeUp(fixed=("gro",)), stack)

