@@ -7,11 +7,9 @@ Not after success, not after an error, not when it is told to end at any time, a
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,15 +19,10 @@ from wirerate.host.namespaces import NAMED, run_tool
 
 pytestmark = [needs_root, needs("iperf3"), needs("ethtool"), needs("ping"), needs("ip")]
 
-SCRIPT = Path(__file__).parent.parent / "support/kernel_path_run.py"
-LINUX = json.dumps({"groups": ["linux"], "repeats": 1, "time_s": 1})
-LONG = json.dumps({"groups": ["linux"], "repeats": 1, "time_s": 600})
-
-
-@pytest.fixture
-def runner(program):
-    """The comparison by its Python interface, in the sandbox of `program`."""
-    return replace(program, command=(sys.executable, str(SCRIPT)))
+SHORT = ("kernel-path", "--repeats", "1", "--json", "--time", "1", "--groups")
+LINUX = (*SHORT, "linux")
+LONG = ("kernel-path", "--repeats", "1", "--json", "--time", "600", "--groups", "linux")
+CLEANUP = ("kernel-path", "--cleanup")
 
 
 def left(pid):
@@ -56,15 +49,15 @@ def measuring(running, least=1):
     return wait_for(f"{least} processes in the namespaces", found)
 
 
-def note(runner, pid):
-    return runner.root / "run" / f"wr-kp-{pid}.json"
+def note(program, pid):
+    return program.root / "run" / f"wr-kp-{pid}.json"
 
 
-def test_the_row_linux_is_measured_and_nothing_is_left(runner):
-    with runner.start(LINUX) as running:
+def test_the_row_linux_is_measured_and_nothing_is_left(program):
+    with program.start(*LINUX) as running:
         done = running.finish()
         assert left(running.pid) == []
-        assert not note(runner, running.pid).exists()
+        assert not note(program, running.pid).exists()
     assert done.code == 0, done.err
     (row,) = done.document["rows"]
     assert (row["status"], row["verdict"]["reasons"]) == ("ok", [])
@@ -82,10 +75,10 @@ def test_the_row_linux_is_measured_and_nothing_is_left(runner):
     assert 0 < done.document["seconds"] < 600
 
 
-def test_a_row_with_an_application_is_complete(runner):
+def test_a_row_with_an_application_is_complete(program):
     """The wire, the bridge and both kernels agree, with the kernel's checksums left out."""
-    asked = {"groups": ["af_packet", "kni"], "modes": ["dedicated"], "repeats": 1, "time_s": 1}
-    with runner.start(json.dumps({**asked, "offloads": True})) as running:
+    words = (*SHORT, "af_packet,kni", "--modes", "dedicated", "--offloads", "on")
+    with program.start(*words) as running:
         done = running.finish(120)
         assert left(running.pid) == []
     assert done.code == 0, done.err
@@ -105,9 +98,8 @@ def test_a_row_with_an_application_is_complete(runner):
     assert (kni["status"], kni["hint"] != "") == ("cannot run", True)
 
 
-def test_an_interface_that_vanishes_fails_its_row_alone(runner):
-    asked = {"groups": ["tap"], "repeats": 1, "time_s": 1}
-    with runner.start(json.dumps(asked)) as running:
+def test_an_interface_that_vanishes_fails_its_row_alone(program):
+    with program.start(*SHORT, "tap") as running:
         measuring(running, 4)  # the engine, too
         near = f"wr-kp-{running.pid}-near"
         run_tool("the wire goes", ["ip", "-n", near, "link", "delete", "near"])
@@ -120,59 +112,59 @@ def test_an_interface_that_vanishes_fails_its_row_alone(runner):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_in_good_order(runner, number):
-    with runner.start(LONG) as running:
+def test_a_signal_ends_it_in_good_order(program, number):
+    with program.start(*LONG) as running:
         children = measuring(running, 3 if number == signal.SIGINT else 1)
         running.signal(number)
         done = running.finish()
         assert left(running.pid) == []
         assert all(map(gone, children))
-        assert not note(runner, running.pid).exists()
+        assert not note(program, running.pid).exists()
     assert done.code == 130, done.err
     (row,) = done.document["rows"]
     assert (row["status"], row["reason"]) == ("failed", "interrupted")
     assert not done.document["verdict"]["valid"]
 
 
-def killed(runner, least=1):
+def killed(program, least=1):
     """A run that was killed while it measured; its process id, and those of its children."""
-    with runner.start(LONG) as running:
+    with program.start(*LONG) as running:
         children = measuring(running, least)
         running.signal(signal.SIGKILL)
         running.finish()
         return running.pid, children
 
 
-def test_what_a_killed_run_has_left_is_cleaned_up(runner):
-    pid, children = killed(runner, 3)
+def test_what_a_killed_run_has_left_is_cleaned_up(program):
+    pid, children = killed(program, 3)
     wait_for("the end of its children", lambda: all(map(gone, children)))
-    assert note(runner, pid).exists()
-    done = runner.run("--cleanup")
+    assert note(program, pid).exists()
+    done = program.run(*CLEANUP)
     assert done.code == 0, done.err
-    for what in (f"wr-kp-{pid}-far", f"wr-kp-{pid}-near", str(note(runner, pid))):
+    for what in (f"wr-kp-{pid}-far", f"wr-kp-{pid}-near", str(note(program, pid))):
         assert what in done.out
     assert left(pid) == []
-    assert not note(runner, pid).exists()
-    assert str(pid) not in runner.run("--cleanup").out
+    assert not note(program, pid).exists()
+    assert str(pid) not in program.run(*CLEANUP).out
 
 
-def test_a_run_says_what_a_killed_one_has_left_and_goes_on(runner):
-    pid, _ = killed(runner)
+def test_a_run_says_what_a_killed_one_has_left_and_goes_on(program):
+    pid, _ = killed(program)
     try:
-        done = runner.run(LINUX)
+        done = program.run(*LINUX)
         assert done.code == 0, done.err
         assert any(str(pid) in text for text in done.document["verdict"]["notes"])
         assert done.document["rows"][0]["status"] == "ok"
     finally:
-        runner.run("--cleanup")
+        program.run(*CLEANUP)
     assert left(pid) == []
 
 
-def test_clean_up_leaves_a_run_alone_and_two_can_run_at_once(runner):
-    with runner.start(LONG) as running:
+def test_clean_up_leaves_a_run_alone_and_two_can_run_at_once(program):
+    with program.start(*LONG) as running:
         measuring(running)
-        assert str(running.pid) not in runner.run("--cleanup").out
-        other = runner.run(LINUX)
+        assert str(running.pid) not in program.run(*CLEANUP).out
+        other = program.run(*LINUX)
         assert other.document["rows"][0]["status"] == "ok"
         assert any(f"process {running.pid}" in text for text in other.document["verdict"]["notes"])
         assert not gone(running.pid)
@@ -182,24 +174,24 @@ def test_clean_up_leaves_a_run_alone_and_two_can_run_at_once(runner):
         assert left(running.pid) == []
 
 
-def test_a_missing_program_is_named(runner, tmp_path):
-    done = replace(runner, environment={"PATH": str(tmp_path)}).run(LINUX)
+def test_a_missing_program_is_named(program, tmp_path):
+    done = replace(program, environment={"PATH": str(tmp_path)}).run(*LINUX)
     done.refused("iperf3", "ethtool", "apt-get install", code=3)
 
 
-def test_a_namespace_of_that_name_is_an_error_and_stays(runner):
+def test_a_namespace_of_that_name_is_an_error_and_stays(program):
     """Another's namespace in the way of ours: ours goes, that one does not."""
     code = (
         "import os, subprocess, sys; name = f'wr-kp-{os.getpid()}-near';"
         "subprocess.run(['ip', 'netns', 'add', name], check=True);"
-        f"os.execv(sys.executable, [sys.executable, {str(SCRIPT)!r}, {LINUX!r}])"
+        f"os.execv(sys.executable, {[*program.command, *LINUX]!r})"
     )
-    with replace(runner, command=(sys.executable, "-c")).start(code) as running:
+    with replace(program, command=(sys.executable, "-c")).start(code) as running:
         done = running.finish()
         name = f"wr-kp-{running.pid}-near"
         try:
             done.refused(name, "File exists", code=3)
             assert [path.name for path in NAMED.glob(f"wr-kp-{running.pid}-*")] == [name]
         finally:
-            (runner.root / "run").mkdir(exist_ok=True)
-            assert name in runner.run("--cleanup").out
+            (program.root / "run").mkdir(exist_ok=True)
+            assert name in program.run(*CLEANUP).out

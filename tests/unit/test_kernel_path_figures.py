@@ -9,13 +9,12 @@ import pytest
 
 from wirerate.host.iperf3 import Iperf3Result
 from wirerate.host.ping import PingResult
-from wirerate.methods.kernel_figures import Repeat, figures, test_document
+from wirerate.methods.kernel_figures import Repeat, figures, transfer_document
 from wirerate.methods.kernel_limits import limits_of
 from wirerate.methods.kernel_transfer import Counts, Sample, Transferred
 from wirerate.plan.kernel_path_settings import Transfer
 from wirerate.trial.bridge_look import BridgeLook
 
-test_document.__test__ = False
 TCP = Iperf3Result(2.0, 14_480_000, 14_480_000, 0, 1448, None, None, 0.5, 0.25)
 UDP = Iperf3Result(2.0, 14_480_000, 7_240_000, None, 1448, 10_000, 5_000, 0.5, 0.25)
 NOTHING = Sample(Counts(0, 0, 0, 0, 0, 0), 0, None)
@@ -106,7 +105,9 @@ def repeat(**other):
 
 
 def test_medians_are_of_valid_repeats():
-    found = test_document([repeat(), repeat(octets=3 * 10**9), repeat(octets=1, reasons=("no",))])
+    found = transfer_document(
+        [repeat(), repeat(octets=3 * 10**9), repeat(octets=1, reasons=("no",))]
+    )
     assert found["gbps"] == {"median": 16.0, "min": 8.0, "max": 24.0}
     assert [one["valid"] for one in found["repeats"]] == [True, True, False]
     assert found["cpu"]["s_per_gb"]["application"]["max"] == 2.0
@@ -115,7 +116,7 @@ def test_medians_are_of_valid_repeats():
 
 
 def test_nothing_on_the_wire_has_no_size():
-    found = test_document([repeat(wire_frames=0, octets=0, reasons=("nothing came",))])
+    found = transfer_document([repeat(wire_frames=0, octets=0, reasons=("nothing came",))])
     assert found["frame_octets"] is None
     assert found["cpu"]["ns_per_frame"]["machine"] is None
 

@@ -8,31 +8,26 @@ import os
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from support.made_up_bridge import FakeBridge, real, settings
 from wirerate.errors import EngineDiedError, HostSetupError, TrialError
-from wirerate.host import namespaces
 from wirerate.host.iperf3 import Iperf3Result
 from wirerate.host.ping import PingResult
-from wirerate.methods import kernel_leftovers, kernel_path, kernel_row, kernel_site
+from wirerate.methods import kernel_path, kernel_row
 from wirerate.methods.kernel_fast_path import fast_document, fast_plan, parse_generated
 from wirerate.methods.kernel_groups import RowName, cannot_run, check_tools, row_names
 from wirerate.methods.kernel_row import Row, Watch
-from wirerate.methods.kernel_site import Link, RealSite, SelfContained
+from wirerate.methods.kernel_site import Link
 from wirerate.methods.kernel_transfer import Counts, Sample, Transferred
 from wirerate.plan.decode import decode_plan
-from wirerate.plan.kernel_path_settings import Group, KernelPathSettings, Real, Transfer
-from wirerate.plan.location import parse_location
+from wirerate.plan.kernel_path_settings import Group, Transfer
 from wirerate.trial.bridge_look import BridgeLook
-from wirerate.trial.bridge_steering import Steering
 
 RECORDED = Path(__file__).parent.parent / "support/recorded"
 DPDK = "DPDK 22.11.11"
-
-
-def settings(**other):
-    return KernelPathSettings(lcores=(0, 1), **({"repeats": 2, "time_s": 1} | other))
 
 
 def test_rows_are_in_the_order_of_the_table():
@@ -42,6 +37,11 @@ def test_rows_are_in_the_order_of_the_table():
     assert row_names(settings(groups=(Group.KNI,), modes=("shared",))) == [
         RowName(Group.KNI, "shared")
     ]
+
+
+def why(*words: Any) -> Any:
+    """Why a group cannot run, which it cannot."""
+    return cannot_run(*words)
 
 
 def machine(root, *files, modules=""):
@@ -62,9 +62,9 @@ def test_what_has_its_device_can_run(tmp_path):
 
 def test_a_module_that_is_there_is_to_be_loaded(tmp_path):
     root = machine(tmp_path, modules="kernel/drivers/vhost/vhost_net.ko.xz: kernel/x.ko\n")
-    found = cannot_run(Group.VIRTIO_USER, settings(), DPDK, root)
+    found = why(Group.VIRTIO_USER, settings(), DPDK, root)
     assert (found.reason, found.hint) == ("no /dev/vhost-net", "modprobe vhost_net")
-    assert "no module tun" in cannot_run(Group.TAP, settings(), DPDK, root).reason
+    assert "no module tun" in why(Group.TAP, settings(), DPDK, root).reason
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,12 @@ def test_a_module_that_is_there_is_to_be_loaded(tmp_path):
     [("DPDK 23.11.0", "removed in 23.11"), ("DPDK 24.03.0", "removed"), (DPDK, "no /dev/kni")],
 )
 def test_kni_needs_an_old_dpdk_and_its_module(tmp_path, dpdk, said):
-    assert said in cannot_run(Group.KNI, settings(), dpdk, machine(tmp_path)).reason
-
-
-def real(**other):
-    address = SimpleNamespace(ip="192.0.2.1")
-    return Real(parse_location("af_packet:eth9"), address, "192.0.2.9", 5201, **other)
+    assert said in why(Group.KNI, settings(), dpdk, machine(tmp_path)).reason
 
 
 def test_linux_on_a_real_port_needs_an_interface():
     asked = settings(real=real())
-    assert "--linux-interface" in cannot_run(Group.LINUX, asked, DPDK).hint
+    assert "--linux-interface" in why(Group.LINUX, asked, DPDK).hint
     assert cannot_run(Group.LINUX, settings(real=real(linux_interface="e")), DPDK) is None
 
 
@@ -94,170 +89,6 @@ def test_missing_tools_and_rights_are_named(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(HostSetupError, match="sudo"):
         check_tools(lambda name: name)
-
-
-# --- What is made, and what is left ------------------------------------------------------------
-
-
-@pytest.fixture
-def base(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel_leftovers, "base_directory", lambda: tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def tools(monkeypatch):
-    """What would have been run, and failures by a word in the command."""
-    found = SimpleNamespace(commands=[], fails={})
-
-    def run(what, command):
-        line = " ".join(command)
-        found.commands.append(line)
-        for word, said in found.fails.items():
-            if word in line:
-                raise HostSetupError(f"{what}: {said}")
-        return ""
-
-    monkeypatch.setattr(namespaces, "run_tool", run)
-    return found
-
-
-class FakeBridge:
-    """A bridge that moves nothing."""
-
-    def __init__(self, opening=None):
-        self.opening = opening
-        self.steering = Steering("software", "no rules here")
-        self.notes = ("a note",)
-        self.gone = ""
-        self.kernel_interface = ""
-        self.died = ""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def poll(self):
-        if self.died:
-            raise EngineDiedError(self.died)
-
-    def look(self):
-        return BridgeLook(0, busy_ns={0: 1}, cpu_ns=1)
-
-
-def test_all_that_is_made_is_noted_first_and_removed(base, tools):
-    pid = os.getpid()
-    openings = []
-
-    def opened(opening):
-        openings.append(opening)
-        return FakeBridge(opening)
-
-    note = base / f"wr-kp-{pid}.json"
-    with SelfContained(settings(offloads=True), opened) as site:
-        assert json.loads(note.read_text())["namespaces"] == [
-            f"wr-kp-{pid}-far",
-            f"wr-kp-{pid}-near",
-        ]
-        with site.link(RowName(Group.AF_PACKET, "shared"), work_ns=7) as link:
-            assert link.interface == "kp"
-            assert link.server == "198.18.0.1"
-        (opening,) = openings
-        assert (opening.port, opening.kernel_port) == ("af_packet:near", "af_packet:kp0")
-        assert opening.addresses == ("198.18.0.2", "fd00:18::2")
-        assert opening.work_ns == 7
-        said = "\n".join(tools.commands)
-        near = f"ip netns exec wr-kp-{pid}-near ethtool -K"
-        assert f"{near} near tx off tso off gro off" in said
-        assert f"{near} kp0 tx off tso off gro off" in said
-        assert f"{near} kp tx on tso off gro on" in said
-        assert "-far ethtool -K far tx off tso off gro on" in said
-        assert f"ip -n wr-kp-{pid}-near link delete dev kp0" in said
-    assert tools.commands[-1] == f"ip netns delete wr-kp-{pid}-far"
-    assert not note.exists()
-
-
-@pytest.mark.usefixtures("base")
-def test_linux_has_the_wire_itself(tools):
-    linux = RowName(Group.LINUX)
-    with SelfContained(settings(ipv6=True), FakeBridge) as site, site.link(linux) as link:
-        assert (link.interface, link.application, link.near_merges) == ("near", None, True)
-        assert link.server == "fd00:18::1"
-    assert any("near tx off tso off gro on" in line for line in tools.commands)
-    assert any("fd00:18::2/64 dev near nodad" in line for line in tools.commands)
-
-
-def test_what_fails_halfway_is_removed(base, tools):
-    tools.fails["netns add wr-kp-" + str(os.getpid()) + "-near"] = "File exists"
-    with pytest.raises(HostSetupError, match="File exists"), SelfContained(settings(), FakeBridge):
-        pass
-    assert tools.commands[-1] == f"ip netns delete wr-kp-{os.getpid()}-far"
-    assert list(base.iterdir()) == []
-
-
-def test_an_interface_that_vanished_needs_no_removal(tools):
-    tools.fails["link delete"] = 'Cannot find device "near"'
-    namespaces.remove_interface(None, "near")
-    tools.fails["link delete"] = "Operation not permitted"
-    with pytest.raises(HostSetupError, match="permitted"):
-        namespaces.remove_interface(None, "near")
-
-
-@pytest.mark.parametrize(
-    ("group", "port"),
-    [
-        (Group.TAP, "tap:kp"),
-        (Group.KNI, "kni:knikp"),
-        (Group.AF_XDP, "af_xdp:kp0"),
-        (Group.VIRTIO_USER, "virtio-user:/dev/vhost-net,iface=kp"),
-    ],
-)
-def test_kernel_ports(group, port):
-    assert kernel_site.kernel_location(group, "kp", "kp0") == port
-    parse_location(port)
-
-
-def test_a_real_port_is_in_this_namespace(base, tools):
-    with RealSite(settings(), real(linux_interface="eth8"), FakeBridge) as site:
-        with site.link(RowName(Group.AF_XDP, "dedicated")) as link:
-            assert (link.near, link.far, link.server) == (None, None, "192.0.2.9")
-            assert link.interface == f"wrk{os.getpid()}"
-            assert link.application.opening.port == "af_packet:eth9"
-            assert len(link.interface) <= 15
-        with site.link(RowName(Group.LINUX)) as link:
-            assert (link.interface, link.application) == ("eth8", None)
-    assert not any("eth8" in line or "eth9" in line for line in tools.commands)
-    assert list(base.iterdir()) == []
-
-
-@pytest.mark.usefixtures("tools")
-def test_only_what_the_dead_have_left_is_removed(base, monkeypatch):
-    dead, lives = 2**22 + 1, os.getpid()  # beyond the kernel's largest process id
-    names = [f"wr-kp-{dead}-far", f"wr-kp-{dead}-near", f"wr-kp-{lives}-near", "wr-other"]
-    monkeypatch.setattr(kernel_leftovers, "namespaces", lambda: names)
-    (base / f"wr-kp-{dead}.json").write_text("garbage")
-    (left,) = kernel_leftovers.find_leftovers()
-    assert (left.pid, left.namespaces) == (dead, tuple(names[:2]))
-    assert kernel_leftovers.remove_leftovers([left]) == [
-        f"namespace {names[0]}",
-        f"namespace {names[1]}",
-        str(base / f"wr-kp-{dead}.json"),
-    ]
-    assert list(base.iterdir()) == []
-
-
-def test_a_process_that_got_the_number_later_is_another_one(base, monkeypatch):
-    monkeypatch.setattr(kernel_leftovers, "namespaces", list)
-    pid = os.getppid()
-    note = base / f"wr-kp-{pid}.json"
-    note.write_text(json.dumps({"start": kernel_leftovers.start_time(pid)}))
-    assert kernel_leftovers.find_leftovers() == []
-    assert kernel_leftovers.other_runs() == [pid]
-    note.write_text(json.dumps({"start": 1}))
-    assert [left.pid for left in kernel_leftovers.find_leftovers()] == [pid]
-    assert kernel_leftovers.other_runs() == []
 
 
 # --- Rows --------------------------------------------------------------------------------------
@@ -303,7 +134,7 @@ def quick(monkeypatch):
 
 
 def row(**other):
-    said = []
+    said: list[str] = []
     return Row(RowName(Group.TAP, "shared"), settings(**other), lambda: None, said.append), said
 
 
@@ -367,7 +198,7 @@ def test_a_fast_path_that_fails_leaves_the_transfers(monkeypatch):
 
 
 def test_waiting_sees_a_dead_engine_and_an_interface_that_vanished():
-    bridge = FakeBridge()
+    bridge: Any = FakeBridge()
     watch = Watch(lambda: None, bridge)
     watch.look()
     bridge.gone = "interface kp is gone"

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wirerate.errors import HostSetupError, TrialError
 from wirerate.host.cpu_time import machine_busy_ns
-from wirerate.host.iperf3 import Iperf3Request, client_command, parse_client
+from wirerate.host.iperf3 import (
+    Iperf3Request,
+    client_command,
+    parse_client,
+    wait_until_listening,
+)
 from wirerate.host.namespaces import inside, run_tool
 from wirerate.host.net_counters import parse_net_counters
 from wirerate.host.ping import PingResult, parse_ping, percentile, ping_document, together
@@ -110,6 +116,52 @@ def test_the_clients_words():
     assert "--reverse" not in words
     assert words[words.index("--bitrate") + 1] == "10000000000"
     assert "--length" not in words
+
+
+class _Server:
+    """A process that never ends by itself."""
+
+    pid = 7
+
+    def __init__(self, *, runs: bool = True, said: str = "") -> None:
+        self.running = lambda: runs
+        self.output = lambda: said
+        self.complaint = lambda: "it complained"
+
+
+def server(**other: Any) -> Any:
+    return _Server(**other)
+
+
+def sockets(root, state="0A", comm="iperf3"):
+    folder = root / "proc/7/net"
+    folder.mkdir(parents=True)
+    (folder.parent / "comm").write_text(f"{comm}\n")
+    line = f"   0: {'0' * 32}:1451 {'0' * 32}:0000 {state} 00000000:00000000\n"
+    (folder / "tcp6").write_text("  sl  local_address\n" + line)
+
+
+def test_a_server_that_listens_is_not_asked(tmp_path):
+    sockets(tmp_path)
+    wait_until_listening(server(), 5201, lambda: None, tmp_path)
+
+
+@pytest.mark.parametrize(("state", "comm"), [("01", "iperf3"), ("0A", "ip")])
+def test_a_server_is_waited_for(tmp_path, state, comm):
+    def tick():
+        raise InterruptedError
+
+    sockets(tmp_path, state, comm)
+    with pytest.raises(InterruptedError):
+        wait_until_listening(server(), 5201, tick, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [('{"error": "in use"}', "in use"), ("[1]", "it complained")]
+)
+def test_a_server_that_ended_says_why(tmp_path, said, reason):
+    with pytest.raises(HostSetupError, match=reason):
+        wait_until_listening(server(runs=False, said=said), 5201, lambda: None, tmp_path)
 
 
 PING = """\

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from contextlib import contextmanager, suppress
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from wirerate.errors import HostSetupError
 from wirerate.host.namespaces import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _POLL_S = 0.02
 _END_S = 5.0
@@ -87,22 +87,18 @@ def _text(file: IO[bytes]) -> str:
 
 
 @contextmanager
-def child(
-    command: Sequence[str],
-    namespace: str | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Iterator[Child]:
-    """Run a program, in a namespace; it is ended at the end. Raises HostSetupError."""
+def child(command: Sequence[str], namespace: str | None = None, given: str = "") -> Iterator[Child]:
+    """Run a program, in a namespace, with ``given`` as its standard input; it ends with the block.
+
+    Raises HostSetupError. The files have no name, so that none of them can be left.
+    """
     words = inside(namespace, [*_WITH_PARENT, *command])
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+    with TemporaryFile() as said, TemporaryFile() as complained, TemporaryFile() as told:
+        told.write(given.encode())
+        told.seek(0)
         try:
             process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=complained,
-                start_new_session=True,
-                env=None if environment is None else {**os.environ, **environment},
+                words, stdin=told, stdout=said, stderr=complained, start_new_session=True
             )
         except OSError as error:
             raise HostSetupError(f"{command[0]} cannot be started: {error}") from error

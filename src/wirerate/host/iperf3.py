@@ -104,7 +104,12 @@ def wait_until_listening(
 
 
 def _listens(pid: int, port: int, root: Path) -> bool:
-    """Whether somebody listens there, in the network namespace of the process."""
+    """Whether somebody listens there, in the network namespace of the process.
+
+    Before it is iperf3 it may still be in another one, where somebody else listens.
+    """
+    if read_text(root / "proc" / str(pid) / "comm") != "iperf3":
+        return False
     lines = [
         line.split()
         for table in ("tcp", "tcp6")

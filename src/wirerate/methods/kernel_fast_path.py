@@ -12,8 +12,6 @@ import json
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import TrialError
@@ -79,15 +77,12 @@ def generator(namespace: str, fps: int, seconds: float, sleep_ns: int) -> Iterat
 
     ``sleep_ns``: its worker sleeps so long when nothing is due, which is in its latencies, too.
     """
-    with TemporaryDirectory(prefix="wr-kp-") as folder:
-        plan = Path(folder) / "fast.json"
-        plan.write_text(json.dumps(fast_plan(fps)), encoding="utf-8")
-        words = [sys.executable, "-m", "wirerate", "run", str(plan), "--json"]
-        words += ["--duration", f"{seconds:g}s", "--settle", _SETTLE]
-        if sleep_ns:
-            words += ["--cpu-saver", f"{sleep_ns}ns"]
-        with child(words, namespace) as running:
-            yield running
+    words = [sys.executable, "-m", "wirerate", "run", "-", "--json"]
+    words += ["--duration", f"{seconds:g}s", "--settle", _SETTLE]
+    if sleep_ns:
+        words += ["--cpu-saver", f"{sleep_ns}ns"]
+    with child(words, namespace, json.dumps(fast_plan(fps))) as running:
+        yield running
 
 
 def result_of(running: Child, seconds: float, tick: Callable[[], None]) -> Generated:

@@ -190,7 +190,7 @@ def _stat(repeats: Sequence[Repeat], what: Figure) -> dict[str, float] | None:
     return stat(found) if found else None
 
 
-def test_document(repeats: Sequence[Repeat]) -> dict[str, Any]:
+def transfer_document(repeats: Sequence[Repeat]) -> dict[str, Any]:
     """TEST of at least one repeat; medians are of valid ones where there are any."""
     good = [one for one in repeats if not one.reasons] or list(repeats)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from wirerate.errors import HostSetupError, TrialError, WirerateError
 from wirerate.host.ping import ping_document, together
 from wirerate.methods.kernel_fast_path import fast_document, generator, result_of
-from wirerate.methods.kernel_figures import failed_test, figures, test_document
+from wirerate.methods.kernel_figures import failed_test, figures, transfer_document
 from wirerate.methods.kernel_limits import limits_of
 from wirerate.methods.kernel_transfer import (
     pinged,
@@ -208,7 +208,8 @@ class Row:
             reasons += [f"{kind.title}: {text}" for text in self._failures.get(kind, ())]
             reasons += [text for one in repeats for text in one.reasons]
         pings = {key: ping_document(together(some)) for key, some in self._pings.items()}
-        threads = _IPERF_THREADS + (0 if self._name.group is Group.LINUX else _LCORES)
+        threads = _IPERF_THREADS if self._settings.real is None else 1
+        threads += 0 if self._name.group is Group.LINUX else _LCORES
         return {
             "group": self._name.group.value,
             "mode": self._name.mode,
@@ -227,7 +228,7 @@ class Row:
 
     def _test(self, kind: Transfer) -> dict[str, Any]:
         if self.repeats[kind]:
-            return test_document(self.repeats[kind])
+            return transfer_document(self.repeats[kind])
         return failed_test("; ".join(dict.fromkeys(self._failures.get(kind, ("not run",)))))
 
 

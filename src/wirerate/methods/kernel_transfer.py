@@ -89,7 +89,7 @@ def sample(link: Link) -> Sample:
     look = None if link.application is None else link.application.look()
     near = read_net_counters(link.near)
     if link.interface not in near.interfaces:
-        raise HostSetupError(f"interface {link.interface} of the kernel port is gone")
+        raise HostSetupError(f"there is no interface {link.interface}, or no longer")
     counts = _remote_counts(link, look, near) if link.far is None else _counts(link, link.far, near)
     return Sample(counts, machine_busy_ns(), look)
 
