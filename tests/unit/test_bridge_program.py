@@ -67,6 +67,20 @@ def test_in_software():
     assert program["rings"] == [{"name": "fast", "frames": 64}]
 
 
+def test_kernel_queues():
+    """Each is received from; what goes to the kernel is shared out over all."""
+    words = (*ADDRESSES, "--kernel-queues", "3")
+    for layout in Layout:
+        tasks = [task for own in tasks_of(program_of(layout, *words)).values() for task in own]
+        polled = [one["from"]["queue"] for one in tasks if one["from"].get("port") == "k0"]
+        assert polled == [0, 1, 2]
+        ends = [one["kernel"]["to"] for one in tasks if one["kernel"]["to"].get("port") == "k0"]
+        assert ends
+        assert all(end["queues"] == [0, 1, 2] for end in ends)
+    port, kernel = bridge_ports(settings_of(*words))
+    assert (port["rx_queues"], kernel["rx_queues"], kernel["tx_queues"]) == (2, 3, 3)
+
+
 def test_without_addresses_nothing_is_told_apart():
     program = program_of(Layout.SHARED)
     assert tasks_of(program)[DATA] == [task(wire(0), TO_KERNEL_RING)]

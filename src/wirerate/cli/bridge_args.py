@@ -11,6 +11,7 @@ from wirerate.cli.forward_args import host_address, parse_work, request_of
 from wirerate.errors import PlanError
 from wirerate.plan.bridge_settings import (
     KERNEL_FORMS,
+    KERNEL_QUEUES_MAX,
     RING_DEFAULT,
     RING_MAX,
     RING_MIN,
@@ -85,6 +86,13 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     machine = parser.add_argument_group("lcores, queues and memory")
     add_map(machine)
     machine.add_argument(
+        "--kernel-queues",
+        type=whole("--kernel-queues", 1, KERNEL_QUEUES_MAX),
+        default=1,
+        metavar="N",
+        help="of the kernel port, each way; frames of a flow stay on one (default %(default)s)",
+    )
+    machine.add_argument(
         "--ring",
         type=whole("--ring", RING_MIN, RING_MAX),
         default=RING_DEFAULT,
@@ -116,6 +124,7 @@ def settings_of(
         fast_path=FastPath(args.fast_path),
         work=args.work,
         ring_frames=args.ring,
+        kernel_queues=args.kernel_queues,
     )
     check_bridge(settings)
     return settings

@@ -28,7 +28,7 @@ _DATA_QUEUE = 0
 _KERNEL_QUEUE = 1
 _POINTER_OCTETS = 8
 _FIFO_FRAMES = 1024
-"""Of each way of a task (engine/worker/bridge_task.h)."""
+"""Of each Tx queue of a way (engine/worker/bridge_task.h)."""
 _TASKS_MAX = 6
 
 
@@ -80,7 +80,7 @@ def bridge_ports(settings: BridgeSettings) -> list[dict[str, Any]]:
     queues = 2 if settings.two_queues else 1
     return [
         _port(settings, PORT, settings.port.text, queues),
-        _port(settings, KERNEL, settings.kernel_port.text, 1),
+        _port(settings, KERNEL, settings.kernel_port.text, settings.kernel_queues),
     ]
 
 
@@ -112,7 +112,7 @@ def bridge_memory_octets(settings: BridgeSettings) -> int:
         rx_pool_octets(settings, port["rx_queues"], _frame_size_max(settings))
         for port in bridge_ports(settings)
     )
-    pointers = 2 * settings.ring_frames + 2 * _TASKS_MAX * _FIFO_FRAMES
+    pointers = 2 * settings.ring_frames + 2 * _TASKS_MAX * settings.kernel_queues * _FIFO_FRAMES
     return pools + _POINTER_OCTETS * pointers
 
 
@@ -169,7 +169,7 @@ def _shared(settings: BridgeSettings, facts: BridgeFacts) -> _Tasks:
         _told_apart(settings, queue, to_ring, _fast_way(settings, facts))
         for queue in range(facts.queues)
     ]
-    return data, [_from_ring(settings), _to_wire(settings, facts)]
+    return data, [_from_ring(settings), *_to_wire(settings, facts)]
 
 
 def _by_device(settings: BridgeSettings, facts: BridgeFacts) -> _Tasks:
@@ -177,7 +177,7 @@ def _by_device(settings: BridgeSettings, facts: BridgeFacts) -> _Tasks:
     to_ring = {"to": {"ring": KERNEL_RING}}
     data = _told_apart(settings, _DATA_QUEUE, to_ring, _fast_way(settings, facts))
     steered = _task(settings, {"port": PORT, "queue": _KERNEL_QUEUE}, _kernel_way(settings))
-    return [data], [steered, _from_ring(settings), _to_wire(settings, facts)]
+    return [data], [steered, _from_ring(settings), *_to_wire(settings, facts)]
 
 
 def _in_software(settings: BridgeSettings, facts: BridgeFacts) -> _Tasks:
@@ -186,7 +186,7 @@ def _in_software(settings: BridgeSettings, facts: BridgeFacts) -> _Tasks:
         _told_apart(settings, queue, _kernel_way(settings), to_ring)
         for queue in range(facts.queues)
     ]
-    kernel = [*receiving, _to_wire(settings, facts)]
+    kernel = [*receiving, *_to_wire(settings, facts)]
     if not settings.addresses:
         return [], kernel
     return [_task(settings, {"ring": FAST_RING}, _fast_way(settings, facts))], kernel
@@ -210,18 +210,22 @@ def _from_ring(settings: BridgeSettings) -> dict[str, Any]:
 
 
 def _kernel_way(settings: BridgeSettings) -> dict[str, Any]:
-    way: dict[str, Any] = {"to": {"port": KERNEL, "queues": [0]}}
+    way: dict[str, Any] = {"to": {"port": KERNEL, "queues": [*range(settings.kernel_queues)]}}
     return way | {"segments": "merge"} if settings.offloads.segments else way
 
 
-def _to_wire(settings: BridgeSettings, facts: BridgeFacts) -> dict[str, Any]:
+def _to_wire(settings: BridgeSettings, facts: BridgeFacts) -> list[dict[str, Any]]:
+    """What each queue of the kernel port brings."""
     queue = _KERNEL_QUEUE if settings.two_queues else 0
     way: dict[str, Any] = {"to": {"port": PORT, "queues": [queue]}}
     if facts.complete:
         way["checksums"] = "complete"
     if settings.offloads.segments:
         way["segments"] = "split"
-    return _task(settings, {"port": KERNEL, "queue": 0}, way)
+    return [
+        _task(settings, {"port": KERNEL, "queue": queue}, way)
+        for queue in range(settings.kernel_queues)
+    ]
 
 
 def _fast_way(settings: BridgeSettings, facts: BridgeFacts) -> dict[str, Any]:

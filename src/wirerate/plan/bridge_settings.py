@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ADDRESSES_MAX = 64
 RING_MIN = 64
 RING_MAX = 65_536
+KERNEL_QUEUES_MAX = 64
 RING_DEFAULT = 2048
 """Limits of the engine (docs/design/0009-kernel-path.md); the default is that of DPVS."""
 SLEEP_SCARCE_NS = 50_000
@@ -67,6 +68,7 @@ class BridgeSettings(RunSettings):
 
     ``addresses`` are the kernel's, () = every frame is. ``work`` is what each frame of the fast
     path costs, ``ring_frames`` the room of each ring between the workers, a power of two.
+    ``kernel_queues``: of the kernel port each way (1…KERNEL_QUEUES_MAX); flows stay on one.
     ``lcores`` () = all CPUs of this process; ``lcore_map``: port 0 has the lcore of the data path,
     port 1 that of the kernel port. ``cpu_saver_ns`` 0 = workers sleep only where CPUs are scarce.
     """
@@ -79,6 +81,7 @@ class BridgeSettings(RunSettings):
     fast_path: FastPath = FastPath.REFLECT
     work: Work = field(default_factory=Work)
     ring_frames: int = RING_DEFAULT
+    kernel_queues: int = 1
 
     # What RunSettings asks for without a default.
     eal: EalRequest = field(default_factory=EalRequest)

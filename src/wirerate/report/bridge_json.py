@@ -70,6 +70,7 @@ def _settings(bridge: Bridge) -> dict[str, Any]:
         "fast_path": settings.fast_path.value,
         "work_cycles": bridge.work_cycles,
         "ring_frames": settings.ring_frames,
+        "kernel_queues": settings.kernel_queues,
         "burst": settings.burst,
         "mbufs": settings.mbufs,
         "sleep_ns": bridge.setup.sleep_ns,

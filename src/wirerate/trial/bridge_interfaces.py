@@ -53,7 +53,8 @@ def check_interfaces(settings: BridgeSettings, network: Network) -> list[str]:
         if opens_interface(location):
             link = _link(network, title, location.value)
             if location.kind is LocationKind.AF_XDP:
-                used = 2 if title == TITLES[0] and settings.two_queues else 1
+                own = 2 if settings.two_queues else 1
+                used = own if title == TITLES[0] else settings.kernel_queues
                 _check_queues(network, title, location.value, used)
             if link.addresses:
                 notes.append(
@@ -77,9 +78,12 @@ def _check_queues(network: Network, title: str, name: str, used: int) -> None:
             f"ethtool -L {name} combined {used} leaves no other"
         )
     if 0 < there < used:
+        less = "a smaller --kernel-queues"
+        if title == TITLES[0]:
+            less = "--fast-path drop in shared mode: the data path and the kernel's need one each"
         raise HostSetupError(
-            f"{title}: {name} has one Rx queue, but the data path and the kernel's worker need one "
-            f"each; ethtool -L {name} combined {used}, or --fast-path drop in shared mode"
+            f"{title}: {name} has {there} Rx queue{'s' if there > 1 else ''}, {used} are needed; "
+            f"ethtool -L {name} combined {used}, or {less}"
         )
 
 

@@ -137,7 +137,9 @@ def named(error: EngineRefusedError, settings: BridgeSettings) -> EngineRefusedE
         if not path.startswith(f"ports[{index}]"):
             continue
         text = str(error).removeprefix(f"{path}: ")
-        if path.endswith("_queues") and settings.two_queues:
+        if path.endswith("_queues") and index == 1:
+            text = f"{text.partition(';')[0]}; give a smaller --kernel-queues"
+        elif path.endswith("_queues") and settings.two_queues:
             text = (
                 f"{text.partition(';')[0]}; the data path and the kernel's worker need one each: "
                 "give it more, or leave --address out"
