@@ -137,13 +137,13 @@ def killed(program, least=1):
 
 def test_what_a_killed_run_has_left_is_cleaned_up(program):
     pid, children = killed(program, 3)
-    wait_for("the end of its children", lambda: all(map(gone, children)))
     assert note(program, pid).exists()
     done = program.run(*CLEANUP)
     assert done.code == 0, done.err
     for what in (f"wr-kp-{pid}-far", f"wr-kp-{pid}-near", str(note(program, pid))):
         assert what in done.out
     assert left(pid) == []
+    wait_for("the end of its children", lambda: all(map(gone, children)))
     assert not note(program, pid).exists()
     assert str(pid) not in program.run(*CLEANUP).out
 

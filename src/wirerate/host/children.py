@@ -2,7 +2,8 @@
 """Programs that are run beside a measurement, in a network namespace, and never outlive it.
 
 They are in a session of their own, so that Ctrl-C in a terminal reaches this process only, which
-then ends them in good order; and they die with this process, whatever ends it.
+then ends them in good order; and they die with this process, whatever ends it, but for the moment
+in which they start.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def child(command: Sequence[str], namespace: str | None = None, given: str = "")
 
     Raises HostSetupError. The files have no name, so that none of them can be left.
     """
-    words = inside(namespace, [*_WITH_PARENT, *command])
+    words = [*_WITH_PARENT, *inside(namespace, command)]
     with TemporaryFile() as said, TemporaryFile() as complained, TemporaryFile() as told:
         told.write(given.encode())
         told.seek(0)
