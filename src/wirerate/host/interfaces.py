@@ -7,18 +7,17 @@ All of it in this process's network namespace or in a named one.
 from __future__ import annotations
 
 import json
-import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import HostSetupError
+from wirerate.host.namespaces import inside, run_tool, set_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_TIMEOUT_S = 10.0
 _SETTABLE = {"generic-receive-offload": "gro", "large-receive-offload": "lro"}
 """Features without parts that have a short name only, by the name they are listed by."""
 
@@ -53,55 +52,34 @@ class Network:
     def __init__(self, namespace: str | None = None) -> None:
         self.namespace = namespace
 
-    @property
-    def inside(self) -> tuple[str, ...]:
-        """What goes before a command that is to see it."""
-        return () if self.namespace is None else ("ip", "netns", "exec", self.namespace)
-
     def link(self, name: str) -> Link | None:
         """An interface; None where there is none of that name. Raises HostSetupError."""
-        done = self._run("ip", "-d", "-j", "address", "show")
-        if done.returncode != 0:
-            raise HostSetupError(f"ip address show: {_first_line(done.stderr)}")
+        said = self._run("ip address show", "ip", "-d", "-j", "address", "show")
         return next(
-            (_link(entry) for entry in json.loads(done.stdout) if entry.get("ifname") == name),
+            (_link(entry) for entry in json.loads(said) if entry.get("ifname") == name),
             None,
         )
 
     def rx_queues(self, name: str) -> int:
         """How many Rx queues an interface has; 0 where that is not told."""
-        done = self._run("ls", f"/sys/class/net/{name}/queues")
-        return sum(entry.startswith("rx-") for entry in done.stdout.split())
+        with suppress(HostSetupError):
+            queues = self._run(f"queues of {name}", "ls", f"/sys/class/net/{name}/queues")
+            return sum(queue.startswith("rx-") for queue in queues.split())
+        return 0
 
     def features(self, name: str) -> dict[str, Feature]:
         """The features of an interface, by ethtool's names. Raises HostSetupError."""
-        done = self._run("ethtool", "-k", name)
-        if done.returncode != 0:
-            raise HostSetupError(f"ethtool -k {name}: {_first_line(done.stderr)}")
-        return parse_features(done.stdout)
+        what = f"features of interface {name} cannot be read"
+        return parse_features(self._run(what, "ethtool", "-k", name))
 
     def switch(self, name: str, wanted: Mapping[str, bool]) -> None:
         """Switch features; one that the device does not let go stays as it is."""
         for feature, on in wanted.items():
-            self._run("ethtool", "-K", name, feature, _word(on))
+            with suppress(HostSetupError):
+                set_features(self.namespace, name, {feature: on})
 
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [*self.inside, *words]
-        try:
-            return subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=_TIMEOUT_S,
-                start_new_session=True,  # Ctrl-C is this process's, which puts back what it set
-            )
-        except FileNotFoundError as error:
-            raise HostSetupError(
-                f"{error.filename} is not installed; apt-get install iproute2 ethtool"
-            ) from error
-        except subprocess.TimeoutExpired as error:
-            raise HostSetupError(f"{' '.join(command)}: no answer in {_TIMEOUT_S:.0f} s") from error
+    def _run(self, what: str, *words: str) -> str:
+        return run_tool(what, inside(self.namespace, words))
 
     @contextmanager
     def switched(self, name: str, wanted: Mapping[str, bool]) -> Iterator[dict[str, Feature]]:
@@ -123,9 +101,9 @@ class Network:
         except HostSetupError:
             return
         back = changes(now, before)
-        words = [word for feature, on in back.items() for word in (feature, _word(on))]
-        if words:
-            self._run("ethtool", "-K", name, *words)
+        if back:
+            with suppress(HostSetupError):
+                set_features(self.namespace, name, back)
 
 
 def changes(now: Mapping[str, Feature], before: Mapping[str, Feature]) -> dict[str, bool]:
@@ -169,12 +147,3 @@ def _link(entry: Mapping[str, Any]) -> Link:
 
 def _addresses(listed: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(address["local"] for address in listed if address.get("scope") != "link")
-
-
-def _word(on: bool) -> str:  # noqa: FBT001 -- a state, not an option
-    return "on" if on else "off"
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[0] if lines else "it failed and said nothing"

@@ -44,7 +44,8 @@ def run_tool(what: str, command: Sequence[str]) -> str:
             start_new_session=True,  # Ctrl-C is for this process, which is perhaps tidying up
         )
     except FileNotFoundError as error:
-        raise HostSetupError(f"{what}: {error.filename} is not installed") from error
+        text = f"{what}: {error.filename} is not installed; apt-get install iproute2 ethtool"
+        raise HostSetupError(text) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostSetupError(f"{what}: {error}") from error
     if done.returncode != 0:
