@@ -76,10 +76,13 @@ class Network:
         """Switch features; one that the device does not let go stays as it is."""
         for feature, on in wanted.items():
             with suppress(HostSetupError):
-                set_features(self.namespace, name, {feature: on})
+                self._set(name, {feature: on})
 
     def _run(self, what: str, *words: str) -> str:
         return run_tool(what, inside(self.namespace, words))
+
+    def _set(self, name: str, features: Mapping[str, bool]) -> None:
+        set_features(self.namespace, name, features)
 
     @contextmanager
     def switched(self, name: str, wanted: Mapping[str, bool]) -> Iterator[dict[str, Feature]]:
@@ -103,7 +106,7 @@ class Network:
         back = changes(now, before)
         if back:
             with suppress(HostSetupError):
-                set_features(self.namespace, name, back)
+                self._set(name, back)
 
 
 def changes(now: Mapping[str, Feature], before: Mapping[str, Feature]) -> dict[str, bool]:
