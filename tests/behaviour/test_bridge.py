@@ -145,6 +145,8 @@ def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
         assert net.pings(10) == 10
         assert net.pings(10, NEAR6) == 10
         assert "generic-receive-offload: off" in net.features(net.near, "near")
+        if "kp" in kernel_port:
+            assert "tx-udp-segmentation: off" in net.features(net.near, "kp")
         net.transfer(MIB or (64 if kernel_port.startswith("af_packet") else 16))
         net.transfer(MIB or 16, write=True, ipv6=mode == "dedicated")
         document = ended(running)
@@ -160,6 +162,36 @@ def test_ping_and_tcp_pass(program, net, kernel_port, mode, offloads):
     assert counts["fast"]["frames"] == 0
     assert net.features(net.near, "near") == before
     assert "wrtap0" not in interfaces(net)
+
+
+@pytest.mark.parametrize("offloads", ["on", "off"])
+def test_features_are_put_back(program, net, offloads):
+    """Those of the kernel's interface, too, one by one."""
+    program.prefix = net.inside(net.near)
+    net.kernel_pair()
+    try:
+        before = [net.features(net.near, name) for name in ("kp", "kp0", "near")]
+        assert "tx-udp-segmentation: on" in before[0]
+        words = ("--offloads", offloads, "--duration", "300ms")
+        done = program.run("bridge", "af_packet:near", "af_packet:kp0", *words)
+        assert done.code == 0, done.err
+        assert [net.features(net.near, name) for name in ("kp", "kp0", "near")] == before
+    finally:
+        net.no_kernel_pair()
+
+
+def test_an_interface_belongs_to_one_bridge(program, other_program, net):
+    """A second one would receive every frame too, and put the first one's settings back."""
+    words = ("--duration", "1", "--json")
+    other_program.prefix = net.inside(net.near)
+    with bridged(program, net, "af_packet:kp0") as running:
+        before = net.features(net.near, "kp")
+        second = other_program.run("bridge", "af_packet:near", "tap:wrtap1", *words)
+        second.refused("port: near belongs to another bridge", code=3)
+        third = other_program.run("bridge", "af_xdp:kp0", "tap:wrtap1", *words)
+        third.refused("port: kp0 belongs to another bridge", code=3)
+        assert net.features(net.near, "kp") == before
+        ended(running)
 
 
 @needs("tshark")

@@ -67,6 +67,7 @@ def test_a_virtio_user_of_another_process_is_no_kernel_port():
         (("--ring", "32"), "--ring"),
         (("--address", "ten"), "no IPv4 or IPv6 address; write 10.0.0.1"),
         (("--address", "224.0.0.1"), "no host has this address"),
+        (("--address", "192.0.2.4/24"), "not networks; leave /24 out"),
         (("--address", "10.0.0.1", "--address", "10.0.0.1"), "2 times"),
         (tuple(w for at in range(65) for w in ("--address", f"10.0.1.{at}")), "at most 64"),
     ],

@@ -80,9 +80,9 @@ class MadeUp(Network):
 
 def test_features_are_read():
     features = parse_features(TOLD)
-    assert features["tx-checksumming"] == Feature(on=True, fixed=False)
-    assert features["tx-checksum-ipv4"] == Feature(on=False, fixed=True, part=True)
-    assert features["tx-udp-segmentation"] == Feature(on=False, fixed=False)
+    assert features["tx-checksumming"] == Feature(on=True, wanted=True)
+    assert features["tx-checksum-ipv4"] == Feature(on=False, fixed=True)
+    assert features["tx-udp-segmentation"] == Feature(on=False, wanted=True)
 
 
 def test_what_changed_is_put_back_part_by_part():
@@ -94,6 +94,12 @@ def test_what_changed_is_put_back_part_by_part():
         "gro": True,
     }
     assert changes(before, before) == {}
+
+
+def test_what_was_only_asked_for_is_asked_for_again():
+    before = parse_features(TOLD)
+    now = parse_features(TOLD.replace("off [requested on]", "off"))
+    assert changes(now, before) == {"tx-udp-segmentation": True}
 
 
 def test_links():

@@ -95,14 +95,14 @@ def test_capabilities_by_the_ports_own_name(tmp_path):
         (
             "virtio-user:/dev/vhost-net,iface={}",
             "vhost-net",
-            "no /dev/vhost-net: modprobe vhost_net",
+            "no /dev/vhost-net: modprobe vhost_net, if this kernel has it",
         ),
-        ("kni:kni{}", "kni", r"no /dev/kni: modprobe rte_kni \(of DPDK up to 23.07\)"),
+        ("kni:kni{}", "kni", r"no /dev/kni: modprobe rte_kni \(of DPDK up to 23.07\), if"),
     ],
 )
 def test_a_device_of_the_kernel_that_is_missing(tmp_path, monkeypatch, text, device, says):
     name = "wr-t0"
-    with pytest.raises(HostSetupError, match=f"^port east: .*: {says}$"):
+    with pytest.raises(HostSetupError, match=f"^port east: .*: {says}"):
         check(text.format(name), root=tmp_path)
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev" / device).touch()

@@ -131,6 +131,12 @@ def settings_of(
 
 
 def _addresses(texts: Sequence[str]) -> tuple[IPv4Address | IPv6Address, ...]:
+    for text in texts:
+        if "/" in text:
+            raise PlanError(
+                f"--address {text!r}: single addresses are the kernel's, not networks; leave "
+                f"/{text.partition('/')[2]} out"
+            )
     addresses = tuple(host_address(text, text, "10.0.0.1 or fd00::1") for text in texts)
     for address, times in Counter(addresses).items():
         if times > 1:

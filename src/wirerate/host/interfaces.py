@@ -18,17 +18,33 @@ from wirerate.host.namespaces import inside, run_tool, set_features
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_SETTABLE = {"generic-receive-offload": "gro", "large-receive-offload": "lro"}
-"""Features without parts that have a short name only, by the name they are listed by."""
+_SHORT = {
+    "generic-segmentation-offload": "gso",
+    "generic-receive-offload": "gro",
+    "large-receive-offload": "lro",
+    "rx-checksumming": "rx",
+    "rx-vlan-offload": "rxvlan",
+    "tx-vlan-offload": "txvlan",
+    "ntuple-filters": "ntuple",
+    "receive-hashing": "rxhash",
+}
+"""What `ethtool -K` calls a feature that it lists by another name."""
+_SUMS = frozenset(
+    ("tx-checksumming", "scatter-gather", "tcp-segmentation-offload", "udp-fragmentation-offload")
+)
+"""What it lists above the parts that they stand for."""
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature as `ethtool -k` has it. ``part`` of the one listed above it."""
+    """A feature as `ethtool -k` has it.
+
+    ``wanted``: what was asked of it; it may be off all the same, for another one that is off.
+    """
 
     on: bool
-    fixed: bool
-    part: bool = False
+    fixed: bool = False
+    wanted: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,9 +128,9 @@ class Network:
 def changes(now: Mapping[str, Feature], before: Mapping[str, Feature]) -> dict[str, bool]:
     """What to switch so that an interface is as it was."""
     return {
-        _SETTABLE.get(name, name): was.on
+        _SHORT.get(name, name): was.wanted
         for name, was in before.items()
-        if (was.part or name in _SETTABLE) and name in now and now[name].on != was.on
+        if name not in _SUMS and name in now and now[name].wanted != was.wanted
     }
 
 
@@ -125,7 +141,8 @@ def parse_features(text: str) -> dict[str, Feature]:
         name, colon, state = line.partition(":")
         if colon and state.split():
             on = state.split()[0] == "on"
-            found[name.strip()] = Feature(on, "[fixed]" in state, line[:1].isspace())
+            wanted = "[requested on]" in state if "[requested" in state else on
+            found[name.strip()] = Feature(on, "[fixed]" in state, wanted)
     return found
 
 

@@ -59,7 +59,9 @@ def _check_kernel_device(title: str, location: Location, root: Path) -> None:
     path = root / device.lstrip("/")
     if not path.exists():
         more = " (of DPDK up to 23.07)" if location.kind is LocationKind.KNI else ""
-        raise HostSetupError(f"{title}: {location}: no {device}: modprobe {module}{more}")
+        raise HostSetupError(
+            f"{title}: {location}: no {device}: modprobe {module}{more}, if this kernel has it"
+        )
     if not os.access(path, os.R_OK | os.W_OK):
         raise HostSetupError(
             f"{title}: {location}: this user may not open {device}; run as root, or give it to "

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError, EngineRefusedError
+from wirerate.host.claims import claimed
 from wirerate.host.interfaces import Network, interfaces_of
 from wirerate.plan.bridge_program import (
     BridgeFacts,
@@ -23,6 +24,7 @@ from wirerate.plan.bridge_program import (
 )
 from wirerate.plan.bridge_settings import check_bridge, opens_interface
 from wirerate.trial.bridge_interfaces import (
+    TITLES,
     KernelSide,
     check_interfaces,
     let_frames_be,
@@ -75,6 +77,7 @@ class Bridge:
     def __enter__(self) -> Bridge:
         with ExitStack() as stack:
             self._notes += check_interfaces(self.settings, self._network)
+            self._claim(stack)
             self._notes += let_frames_be(self.settings, self._network, stack)
             self.engine = stack.enter_context(new_engine(self.settings, self.setup, self.namespace))
             self._open(stack)
@@ -88,6 +91,14 @@ class Bridge:
         trace: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    def _claim(self, stack: ExitStack) -> None:
+        """No other bridge may have the interfaces; a namespace of one's own is one's own."""
+        if self.namespace is not None:
+            return
+        for title, location in zip(TITLES, self.settings.locations, strict=True):
+            if opens_interface(location):
+                stack.enter_context(claimed(location.value, title))
 
     def _open(self, stack: ExitStack) -> None:
         """Open the ports, set the kernel's interface right, and let frames pass."""
