@@ -93,7 +93,7 @@ def test_real_ports():
         (("--repeats", "0"), "--repeats '0'"),
         (("--parallel", "129"), "1 to 128"),
         (("--offloads", "maybe"), "--offloads"),
-        (("--udp-rate", "fast"), "'fast' is not understood"),
+        (("--udp-rate", "fast"), "--udp-rate 'fast' is not understood"),
         (("--udp-length", "65508"), "16 to 65,507"),
         (("--fast-path-work", "2ms"), "--fast-path-work '2ms': not between 0 and 1 ms"),
         (("--port", "03:00.0"), "--address, --server missing"),

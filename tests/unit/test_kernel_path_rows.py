@@ -91,6 +91,21 @@ def test_missing_tools_and_rights_are_named(monkeypatch):
         check_tools(lambda name: name)
 
 
+def test_an_ordinary_user_is_not_told_that_the_kernel_lacks_af_xdp(monkeypatch):
+    def refused(error):
+        def socket(*_):
+            raise error
+
+        return socket
+
+    monkeypatch.setattr(
+        kernel_groups.socket, "socket", refused(PermissionError(1, "not permitted"))
+    )
+    assert cannot_run(Group.AF_XDP, settings(), DPDK) is None
+    monkeypatch.setattr("socket.socket", refused(OSError(97, "not supported")))
+    assert "CONFIG_XDP_SOCKETS" in why(Group.AF_XDP, settings(), DPDK).hint
+
+
 # --- Rows --------------------------------------------------------------------------------------
 
 
