@@ -176,6 +176,19 @@ def test_trying_what_can_be_written_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [
+        (("--udp-length", "1472"), False),
+        (("--udp-length", "1473"), True),
+        (("--udp-length", "1453", "--ipv6"), True),
+    ],
+)
+def test_datagrams_larger_than_a_frame_are_warned_of(capsys, words, warned):
+    assert run(*words) == 0
+    assert ("in fragments" in capsys.readouterr().err) == warned
+
+
 def test_cleanup(monkeypatch, capsys, tmp_path):
     found = [Leftover(4711, tmp_path / "wr-kp-4711.json", ("wr-kp-4711-far",))]
     monkeypatch.setattr("os.geteuid", lambda: 0)

@@ -26,7 +26,7 @@ from wirerate.methods.kernel_groups import cannot_run, check_tools, lacking_tool
 from wirerate.methods.kernel_leftovers import find_leftovers, remove_leftovers
 from wirerate.methods.kernel_path import KernelPath, dpdk_version
 from wirerate.methods.kernel_path_time import left_s
-from wirerate.plan.kernel_path_settings import Group
+from wirerate.plan.kernel_path_settings import UDP_FRAME_MAX, Group
 from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.kernel_path_csv import csv_text
 from wirerate.report.kernel_path_text import kernel_path_text, row_line
@@ -186,6 +186,7 @@ class _Progress:
 def _measure(settings: KernelPathSettings, outputs: Outputs) -> int:
     check_tools()
     warn_of_shared(settings.lcores)
+    _warn_of_fragments(settings)
     progress = _Progress(settings, quiet=outputs.json)
     path = KernelPath(settings, progress.say, progress.done)
     progress.begin()
@@ -202,6 +203,16 @@ def _measure(settings: KernelPathSettings, outputs: Outputs) -> int:
         return ExitCode.HOST_SETUP
     failed = any(any(failures(row)) for row in tried)
     return ExitCode.CRITERION_FAILED if failed else ExitCode.PASS
+
+
+def _warn_of_fragments(settings: KernelPathSettings) -> None:
+    fits = UDP_FRAME_MAX[settings.ipv6]
+    if settings.udp_length is not None and settings.udp_length > fits:
+        warn(
+            f"--udp-length {settings.udp_length:,}: more than the {fits:,} octets that a frame "
+            "carries at an MTU of 1,500: such datagrams are sent in fragments, and lost with any "
+            "one of them"
+        )
 
 
 def _write(document: Mapping[str, Any], outputs: Outputs) -> None:
