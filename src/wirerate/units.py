@@ -220,9 +220,12 @@ def _rate_kind(text: str, prefix: str, unit: str, layer: str) -> RateKind:
 _LINE_RATE = re.compile(_NUMBER + r"(?P<prefix>[kmgt]?)(?P<unit>bps|bits?/s|b/s|)", re.IGNORECASE)
 
 
-def parse_line_rate(text: str) -> int:
-    """Read a line's speed [bit/s at layer 1]: ``10G``, ``2.5Gbps``, ``100M``. Raises PlanError."""
-    what = f"line rate {text!r}"
+def parse_line_rate(text: str, name: str = "line rate") -> int:
+    """Read a line's speed [bit/s at layer 1]: ``10G``, ``2.5Gbps``, ``100M``.
+
+    Raises PlanError, which calls the speed by ``name``.
+    """
+    what = f"{name} {text!r}"
     match = _LINE_RATE.fullmatch(text.strip())
     if match is None:
         raise PlanError(f"{what} is not understood; write 10G, 2.5Gbps or 100M")

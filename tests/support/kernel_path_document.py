@@ -33,7 +33,9 @@ def kernel_path_document(**other: Any) -> dict[str, Any]:
             "ipv6": False,
             "fast_path": True,
             "fast_path_work_ns": 5000,
+            "cpu_saver": False,
             "setting": "self-contained",
+            "real": None,
             "cpus": 2,
         },
         "rows": [
@@ -83,6 +85,7 @@ def measured_row(group: str, mode: str, gbps: float) -> dict[str, Any]:
         "reason": "",
         "hint": "",
         "steering": {"by": "software", "reason": "the device has no flow rules"},
+        "sleep_ns": 0,
         "verdict": {"valid": True, "reasons": [], "notes": []},
         "tests": {name: _test(name, gbps * (1 + 0.1 * place)) for place, name in enumerate(TESTS)},
         "ping": {
@@ -106,7 +109,7 @@ def linux_row() -> dict[str, Any]:
         for figures in (test["cpu"]["ns_per_frame"], test["cpu"]["s_per_gb"]):
             figures["application"] = None
         test["cpu"]["application_busy"] = None
-    ends: dict[str, Any] = {"steering": None, "fast_path": None, "limits": []}
+    ends: dict[str, Any] = {"steering": None, "sleep_ns": None, "fast_path": None, "limits": []}
     return row | ends | {"ping": row["ping"] | {"saturated": None}}
 
 
@@ -119,6 +122,7 @@ def absent_row(group: str, mode: str, status: str, reason: str, hint: str = "") 
         "reason": reason,
         "hint": hint,
         "steering": None,
+        "sleep_ns": None,
         "verdict": {"valid": False, "reasons": [reason], "notes": []},
         "tests": {},
         "ping": {},

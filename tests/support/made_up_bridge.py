@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ipaddress import ip_interface
+from types import SimpleNamespace
 from typing import Any
 
 from wirerate.errors import EngineDiedError
@@ -33,6 +34,7 @@ class FakeBridge:
         self.opening = opening
         self.steering = Steering("software", "no rules here")
         self.notes = ("a note",)
+        self.setup = SimpleNamespace(sleep_ns=50_000)
         self.gone = ""
         self.kernel_interface = ""
         self.died = ""

@@ -35,7 +35,9 @@ def test_defaults():
         "ipv6": False,
         "fast_path": True,
         "fast_path_work_ns": 5000,
+        "cpu_saver": False,
         "setting": "self-contained",
+        "real": None,
         "cpus": 0,
     }
 
@@ -75,7 +77,10 @@ def test_real_ports():
     assert str(found.real.address) == "192.0.2.2/24"
     assert found.real.linux_interface == "eth1"
     assert not found.ipv6
-    assert settings_document(found)["setting"] == "real"
+    document = settings_document(found)
+    assert document["setting"] == "real"
+    assert set(document["real"]) == {"port", "address", "server", "linux_interface"}
+    assert document["real"]["linux_interface"] == "eth1"
     assert settings(*REAL[:3], "2001:db8::2/64", *REAL[4:]).ipv6, "by the address"
     settings(*REAL[:3], "192.0.2.1/31", *REAL[4:])
 
@@ -93,7 +98,7 @@ def test_real_ports():
         (("--repeats", "0"), "--repeats '0'"),
         (("--parallel", "129"), "1 to 128"),
         (("--offloads", "maybe"), "--offloads"),
-        (("--udp-rate", "fast"), "'fast' is not understood"),
+        (("--udp-rate", "fast"), "--udp-rate 'fast' is not understood"),
         (("--udp-length", "65508"), "16 to 65,507"),
         (("--fast-path-work", "2ms"), "--fast-path-work '2ms': not between 0 and 1 ms"),
         (("--port", "03:00.0"), "--address, --server missing"),

@@ -11,9 +11,12 @@ import pytest
 from support.kernel_path_document import absent_row, kernel_path_document, linux_row, measured_row
 from wirerate.cli import kernel_path as command
 from wirerate.cli.main import main
+from wirerate.cli.output_args import check_outputs
 from wirerate.errors import HostSetupError
+from wirerate.methods.kernel_groups import CannotRun
 from wirerate.methods.kernel_leftovers import Leftover
 
+NO_KNI = CannotRun("no kni", "modprobe kni")
 GOOD = [linux_row(), absent_row("kni", "shared", "cannot run", "no kni", "modprobe kni")]
 
 
@@ -42,6 +45,10 @@ class MadeUp:
 def _made_up(monkeypatch):
     monkeypatch.setattr(command, "KernelPath", MadeUp)
     monkeypatch.setattr(command, "check_tools", lambda: None)
+    monkeypatch.setattr(command, "lacking_tools", lambda: None)
+    monkeypatch.setattr(
+        command, "cannot_run", lambda group, *_: NO_KNI if group.value == "kni" else None
+    )
     monkeypatch.setattr(command, "dpdk_version", lambda: "DPDK 24.11.0")
     monkeypatch.setattr(MadeUp, "rows", GOOD)
     monkeypatch.setattr(MadeUp, "stops", False)
@@ -55,7 +62,7 @@ def test_rows_as_they_are_done_then_tables(capsys):
     assert run() == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert re.match(r"2 rows, \d of which can run here: some \d+ (min|s)", lines[0])
+    assert re.match(r"2 rows, 1 of which can run here: some \d+ (min|s)", lines[0])
     assert lines[1].startswith("[1/2] linux: TCP read 9.47, TCP write 10.42, ")
     assert lines[2] == "[2/2] kni: cannot run: no kni"
     assert "kni: no kni; to change it: modprobe kni" in out
@@ -112,7 +119,7 @@ def test_files(tmp_path):
 def test_nothing_measured_has_no_report(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(MadeUp, "rows", GOOD[1:])
     page = tmp_path / "x.html"
-    assert run("--report", str(page)) == 0
+    assert run("--report", str(page)) == 3, "no row can run here"
     assert not page.exists()
     assert "nothing was measured, so there is no report" in capsys.readouterr().err
 
@@ -121,10 +128,65 @@ def test_list(capsys):
     assert run("--list") == 0
     linux, kni, *_ = capsys.readouterr().out.splitlines()
     assert linux.split() == ["linux", "can", "run"]
-    assert kni.startswith("kni    cannot run: DPDK 24.11.0 has no KNI")
+    assert kni == "kni    cannot run: no kni; to change it: modprobe kni"
     assert run("--list", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found[0] == {"group": "linux", "reason": "", "hint": ""}
+
+
+def test_list_says_no_of_groups_that_lack_but_root_or_a_program(monkeypatch, capsys):
+    monkeypatch.setattr(command, "lacking_tools", lambda: CannotRun("no root", "sudo"))
+    assert run("--list") == 0
+    linux, kni, *_ = capsys.readouterr().out.splitlines()
+    assert linux == "linux  cannot run: no root; to change it: sudo"
+    assert "no kni" in kni, "what would remain is told first"
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ("linux", "1 row: some "),
+        ("kni", "1 row, none of which can run here\n"),
+        ("linux,tap", "2 rows: some "),
+    ],
+)
+def test_how_many_rows_can_run(capsys, groups, said):
+    run("--groups", groups)
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_what_cannot_be_written_is_refused_before(tmp_path, capsys):
+    there = tmp_path / "there.csv"
+    there.write_text("kept")
+    for words, said in (
+        (("--plots", "/proc/no/plots"), "--plots '/proc/no/plots': cannot be written"),
+        (("--csv", "/proc/no.csv"), "--csv '/proc/no.csv': cannot be written"),
+        (("--csv", str(there), "--report", str(there)), "--csv and --report are both"),
+    ):
+        assert run(*words) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert said in err
+    assert there.read_text() == "kept"
+
+
+def test_trying_what_can_be_written_leaves_nothing(tmp_path):
+    folder = tmp_path / "new" / "plots"
+    check_outputs({"--csv": tmp_path / "x.csv", "--report": None}, {"--plots": folder})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [
+        (("--udp-length", "1472"), False),
+        (("--udp-length", "1473"), True),
+        (("--udp-length", "1453", "--ipv6"), True),
+    ],
+)
+def test_datagrams_larger_than_a_frame_are_warned_of(capsys, words, warned):
+    assert run(*words) == 0
+    assert ("in fragments" in capsys.readouterr().err) == warned
 
 
 def test_cleanup(monkeypatch, capsys, tmp_path):

@@ -121,8 +121,9 @@ def test_nothing_on_the_wire_has_no_size():
     assert found["cpu"]["ns_per_frame"]["machine"] is None
 
 
-def limits(kind, one, linux=None, cpus=8, threads=4):
-    return limits_of({kind: [one]}, linux and {kind: [linux]}, cpus=cpus, threads=threads)
+def limits(kind, one, linux=None, *, cpus=8, udp_length=0):
+    compared = linux and {kind: [linux]}
+    return limits_of({kind: [one]}, compared, cpus=cpus, threads=4, udp_length=udp_length)
 
 
 def test_limits_name_who_was_busy():
@@ -149,3 +150,23 @@ def test_limits_name_missing_merging_where_linux_has_it():
     assert limits(Transfer.TCP_READ, linux, linux) == []
     assert limits(Transfer.TCP_READ, repeat(), repeat()) == []
     assert "no TSO or GSO" in limits(Transfer.TCP_WRITE, repeat(), linux)[0]
+
+
+def test_limits_tell_what_tcp_sent_again():
+    assert limits(Transfer.TCP_READ, repeat(retransmits=25_900)) == [
+        "TCP read: 25,900 segments were sent again, 3.7 % of the frames"
+    ]
+    assert limits(Transfer.TCP_READ, repeat(retransmits=60)) == []
+
+
+def test_datagrams_of_several_frames_are_not_counted_against_frames():
+    one = repeat(datagrams=100_000, udp_loss=0.2, kernel_packets=125_000)
+    for kind in (Transfer.UDP_READ, Transfer.UDP_WRITE):
+        assert limits(kind, one, udp_length=8_000) == [
+            (
+                f"{kind.title}: datagrams of 8,000 octets are several frames, and are lost with "
+                "any one of them"
+            )
+        ]
+    jumbo = repeat(wire_octets=700_000 * 8_046, datagrams=600_000)
+    assert "in the socket" in limits(Transfer.UDP_READ, jumbo, udp_length=8_000)[0]

@@ -94,7 +94,9 @@ def test_what_was_not_measured_is_a_dash():
 def test_loss_and_disturbance():
     lines = lines_of(kernel_path_document())
     table = lines[next(at for at, line in enumerate(lines) if line.startswith("Loss")) :]
-    assert " ".join(words_of(table, "tap")) == "tap 12.5 % 12.5 % 0 % 120 10 % 4,200 183,456"
+    assert " ".join(words_of(table, "tap")) == (
+        "tap 12.5 % 12.5 % 0 % 120 10 % 4,200 400,000 183,456"
+    )
 
 
 @pytest.mark.parametrize("room", [None, 80, 100, 200])
@@ -141,7 +143,9 @@ def test_settings_in_one_line():
     document = kernel_path_document()
     assert "UDP offered as fast as it goes in 1,470 octets, offloads off" in title_of(document)
     document["settings"] |= {"setting": "real", "udp_rate_bps": 10**10, "udp_length": None}
-    assert title_of(document).startswith("a remote iperf3 server, ")
+    assert title_of(document).startswith("a remote iperf3 server, "), "as earlier documents have it"
+    document["settings"]["real"] = {"port": "03:00.0", "server": "192.0.2.1:5201"}
+    assert title_of(document).startswith("03:00.0 to 192.0.2.1:5201, ")
     assert "UDP offered 10 Gbit/s, offloads off" in title_of(document)
 
 

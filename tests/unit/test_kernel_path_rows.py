@@ -91,6 +91,19 @@ def test_missing_tools_and_rights_are_named(monkeypatch):
         check_tools(lambda name: name)
 
 
+def test_an_ordinary_user_is_not_told_that_the_kernel_lacks_af_xdp(monkeypatch):
+    def refused(error):
+        def socket(*_):
+            raise error
+
+        return socket
+
+    monkeypatch.setattr("socket.socket", refused(PermissionError(1, "not permitted")))
+    assert cannot_run(Group.AF_XDP, settings(), DPDK) is None
+    monkeypatch.setattr("socket.socket", refused(OSError(97, "not supported")))
+    assert "CONFIG_XDP_SOCKETS" in why(Group.AF_XDP, settings(), DPDK).hint
+
+
 # --- Rows --------------------------------------------------------------------------------------
 
 
@@ -148,6 +161,7 @@ def test_a_row_is_all_of_the_contract():
     assert found["status"] == "ok"
     assert found["verdict"] == {"valid": True, "reasons": [], "notes": ["a note"]}
     assert found["steering"] == {"by": "software", "reason": "no rules here"}
+    assert found["sleep_ns"] == 50_000
     assert set(found["tests"]) == {kind.value for kind in Transfer}
     assert set(found["ping"]) == {"idle", "saturated", *found["tests"]}
     assert found["fast_path"]["idle"]["p50_us"] == pytest.approx(27.328)

@@ -10,7 +10,6 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from wirerate.cli.bridge_args import add_fast_path, add_machine, add_ways, settings_of
-from wirerate.cli.common_args import EXIT_CODES_HELP
 from wirerate.cli.engine_session import ending_code, stopping, tell_ports, warn
 from wirerate.cli.forward_args import new_parser
 from wirerate.errors import EngineDiedError
@@ -36,7 +35,7 @@ Own a port as a DPDK application does, and hand what is the kernel's to a kernel
 whose other end is a network interface of Linux. What the kernel sends there leaves by the port.
 """
 
-EPILOG = f"""\
+EPILOG = """\
 kernel ports:
   tap:NAME         makes the interface NAME, which is gone at the end
   af_packet:IF     an interface's frames by a packet socket, af_xdp:IF by AF_XDP: one end of a veth
@@ -59,7 +58,10 @@ examples:
   sudo wirerate bridge 03:00.0 tap:dpdk0 --address 10.0.0.1 --fast-path drop --work 5us
       a busy application in front of the kernel
 
-{EXIT_CODES_HELP.format(what="options")}"""
+exit codes:
+  0 bridged until it was to end, 2 wrong options, 3 the host is not ready (see wirerate doctor), or
+  an interface vanished, 4 the engine died
+"""
 
 
 def add_parser(

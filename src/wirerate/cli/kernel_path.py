@@ -9,7 +9,6 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from wirerate.cli.common_args import EXIT_CODES_HELP
 from wirerate.cli.engine_session import stopping, warn, warn_of_shared
 from wirerate.cli.kernel_path_args import (
     add_outputs,
@@ -22,11 +21,12 @@ from wirerate.cli.kernel_path_args import (
 from wirerate.cli.report import write_csv, write_report
 from wirerate.cli.status_line import StatusLine
 from wirerate.errors import ExitCode, HostSetupError
-from wirerate.methods.kernel_groups import cannot_run, check_tools, row_names
+from wirerate.host.tree import plural
+from wirerate.methods.kernel_groups import cannot_run, check_tools, lacking_tools, row_names
 from wirerate.methods.kernel_leftovers import find_leftovers, remove_leftovers
 from wirerate.methods.kernel_path import KernelPath, dpdk_version
 from wirerate.methods.kernel_path_time import left_s
-from wirerate.plan.kernel_path_settings import Group
+from wirerate.plan.kernel_path_settings import UDP_FRAME_MAX, Group
 from wirerate.report.columns import terminal_columns, wrapped
 from wirerate.report.kernel_path_csv import csv_text
 from wirerate.report.kernel_path_text import kernel_path_text, row_line
@@ -47,7 +47,7 @@ with the application's worker or dedicated. All of it is on this machine, in net
 that are removed at the end, unless ports are given.
 """
 
-EPILOG = f"""\
+EPILOG = """\
 groups: linux is the kernel on the port itself; the others are kernel ports. What cannot run here
 is told with the reason and what would change it, see --list.
 
@@ -62,8 +62,10 @@ examples:
   sudo wirerate kernel-path --port 03:00.0 --address 192.0.2.2/24 --server 192.0.2.1
       a NIC of this host, and iperf3 -s at the other end of its wire
 
-{EXIT_CODES_HELP.format(what="options")}  1 a row or a test failed, 130 stopped by Ctrl-C, with
-  the tables of what is done
+exit codes:
+  0 measured, 1 a row or a test failed, 2 wrong options, 3 the host is not ready (see wirerate
+  doctor) or no row can run here, 4 the engine died, 130 stopped by Ctrl-C, with the tables of
+  what is done
 """
 
 
@@ -117,11 +119,11 @@ def _cleanup() -> int:
 
 def _list(settings: KernelPathSettings, *, as_json: bool) -> int:
     """Every group that was asked for, in a line or an object."""
-    dpdk = dpdk_version()
+    dpdk, lacking = dpdk_version(), lacking_tools()
     found = []
     for group in Group:
         if group in settings.groups:
-            missing = cannot_run(group, settings, dpdk)
+            missing = cannot_run(group, settings, dpdk) or lacking
             reason, hint = (missing.reason, missing.hint) if missing else ("", "")
             found.append({"group": group.value, "reason": reason, "hint": hint})
     if as_json:
@@ -152,8 +154,15 @@ class _Progress:
         """Say how long it may take."""
         if not self._quiet:
             about = time_text(left_s(self._measured, 0, self._settings, 0.0))
-            rows = f"{self._total} rows, {len(self._measured)} of which can run here"
-            print(f"{rows}: some {about}", flush=True)
+            rows = plural(self._total, "row")
+            can = len(self._measured)
+            if can == 0:
+                text = f"{rows}, none of which can run here"
+            elif can == self._total:
+                text = f"{rows}: some {about}"
+            else:
+                text = f"{rows}, {can} of which can run here: some {about}"
+            print(text, flush=True)
 
     def say(self, text: str) -> None:
         """One step of a row."""
@@ -177,6 +186,7 @@ class _Progress:
 def _measure(settings: KernelPathSettings, outputs: Outputs) -> int:
     check_tools()
     warn_of_shared(settings.lcores)
+    _warn_of_fragments(settings)
     progress = _Progress(settings, quiet=outputs.json)
     path = KernelPath(settings, progress.say, progress.done)
     progress.begin()
@@ -188,8 +198,21 @@ def _measure(settings: KernelPathSettings, outputs: Outputs) -> int:
     _write(document, outputs)
     if path.stopped:
         return ExitCode.INTERRUPTED
-    failed = any(any(failures(row)) for row in tried_rows(document))
+    tried = tried_rows(document)
+    if not tried:
+        return ExitCode.HOST_SETUP
+    failed = any(any(failures(row)) for row in tried)
     return ExitCode.CRITERION_FAILED if failed else ExitCode.PASS
+
+
+def _warn_of_fragments(settings: KernelPathSettings) -> None:
+    fits = UDP_FRAME_MAX[settings.ipv6]
+    if settings.udp_length is not None and settings.udp_length > fits:
+        warn(
+            f"--udp-length {settings.udp_length:,}: more than the {fits:,} octets that a frame "
+            "carries at an MTU of 1,500: such datagrams are sent in fragments, and lost with any "
+            "one of them"
+        )
 
 
 def _write(document: Mapping[str, Any], outputs: Outputs) -> None:

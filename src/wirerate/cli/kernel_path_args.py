@@ -10,7 +10,7 @@ from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import whole
-from wirerate.cli.output_args import output_file, output_folder, values_of_list
+from wirerate.cli.output_args import check_outputs, output_file, output_folder, values_of_list
 from wirerate.errors import PlanError
 from wirerate.plan.kernel_path_settings import (
     MODES,
@@ -179,7 +179,8 @@ def add_outputs(group: argparse._ArgumentGroup) -> None:
 
 
 def outputs_of(args: argparse.Namespace) -> Outputs:
-    """Where results go."""
+    """Where results go. Raises PlanError for what cannot be written, before anything is run."""
+    check_outputs({"--csv": args.csv, "--report": args.report}, {"--plots": args.plots})
     return Outputs(args.json, args.csv, args.report, args.plots)
 
 
@@ -258,7 +259,7 @@ def _time_s(text: str) -> int:
 
 
 def _udp_rate(text: str) -> int:
-    return 0 if text == "none" else parse_line_rate(text)
+    return 0 if text == "none" else parse_line_rate(text, "--udp-rate")
 
 
 def _work_ns(text: str) -> int:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 def output_file(option: str) -> Callable[[str], Path]:
@@ -38,6 +39,48 @@ def output_folder(option: str) -> Callable[[str], Path]:
         return path
 
     return read
+
+
+def check_outputs(files: Mapping[str, Path | None], folders: Mapping[str, Path | None]) -> None:
+    """Refuse what could not be written in the end: by option, None where it was not given.
+
+    Raises PlanError for two options with one name, and where the host refuses the name. What is
+    made to find that out is removed; a file that is there keeps what is in it.
+    """
+    given: dict[Path, str] = {}
+    for option, path in {**files, **folders}.items():
+        if path is None:
+            continue
+        other = given.setdefault(path.resolve(), option)
+        if other != option:
+            raise PlanError(f"{other} and {option} are both {str(path)!r}: give each its own")
+        try:
+            (_try_file if option in files else _try_folder)(path)
+        except OSError as error:
+            raise PlanError(
+                f"{option} {str(path)!r}: cannot be written ({error.strerror}); give another place"
+            ) from error
+
+
+def _try_file(path: Path) -> None:
+    there = path.exists()
+    with path.open("ab"):
+        pass
+    if not there:
+        path.unlink()
+
+
+def _try_folder(path: Path) -> None:
+    """Make it and a file in it."""
+    new = [place for place in (path, *path.parents) if not place.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path):
+            pass
+    finally:
+        for place in new:  # the innermost first
+            if place.is_dir():
+                place.rmdir()
 
 
 def values_of_list(

@@ -68,15 +68,23 @@ def row_names(settings: KernelPathSettings) -> list[RowName]:
 
 def check_tools(which: Callable[[str], str | None] = shutil.which) -> None:
     """Nothing can be measured without root and some programs. Raises HostSetupError."""
+    lacking = lacking_tools(which)
+    if lacking is not None:
+        raise HostSetupError(f"{lacking.reason}: {lacking.hint}")
+
+
+def lacking_tools(which: Callable[[str], str | None] = shutil.which) -> CannotRun | None:
+    """What keeps every group from running: no root, or no program; None where nothing does."""
     if os.geteuid() != 0:
-        raise HostSetupError(
-            "kernel-path makes network namespaces and interfaces, which needs root: run it with "
-            "sudo"
+        return CannotRun(
+            "kernel-path makes network namespaces and interfaces, which needs root",
+            "run it with sudo",
         )
     missing = [program for program in _PACKAGES if which(program) is None]
-    if missing:
-        packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
-        raise HostSetupError(f"{', '.join(missing)} missing: apt-get install {packages}")
+    if not missing:
+        return None
+    packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
+    return CannotRun(f"{', '.join(missing)} missing", f"apt-get install {packages}")
 
 
 def cannot_run(
@@ -123,6 +131,8 @@ def _device(root: Path, name: str, module: str) -> CannotRun | None:
 def _af_xdp() -> CannotRun | None:
     try:
         socket.socket(_AF_XDP, socket.SOCK_RAW).close()
+    except PermissionError:
+        return None  # the kernel has it; who is not root is told so for all groups
     except OSError as error:
         return CannotRun(
             f"no AF_XDP socket can be made: {error.strerror}",

@@ -30,12 +30,16 @@ _MERGED = 2.0
 """Packets of so many frames are merged ones, or such that are cut later."""
 
 
-def limits_of(repeats: Repeats, linux: Repeats | None, *, cpus: int, threads: int) -> list[str]:
+def limits_of(
+    repeats: Repeats, linux: Repeats | None, *, cpus: int, threads: int, udp_length: int = 0
+) -> list[str]:
     """What is known, a line each; ``linux``: that row, to compare with.
 
     ``threads`` are busy at the same time on ``cpus``: both iperf3 and the application's lcores.
+    ``udp_length`` of datagrams [octets]; 0 = what fits a frame.
     """
-    found = [line for kind, some in repeats.items() if some for line in _limits(kind, some)]
+    measured = [(kind, some) for kind, some in repeats.items() if some]
+    found = [line for kind, some in measured for line in _limits(kind, some, udp_length)]
     if linux is not None:
         found += _unmerged(repeats, linux)
     if cpus < threads:
@@ -43,8 +47,15 @@ def limits_of(repeats: Repeats, linux: Repeats | None, *, cpus: int, threads: in
     return found
 
 
-def _limits(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
-    return [f"{kind.title}: {text}" for text in (*_busy(repeats), *_lost(kind, repeats))]
+def _limits(kind: Transfer, repeats: Sequence[Repeat], udp_length: int) -> list[str]:
+    found = [*_busy(repeats), *_lost(repeats)]
+    if not kind.udp:
+        found += _again(repeats)
+    elif any(udp_length > (one.frame_octets or udp_length) for one in repeats):
+        found += _fragmented(repeats, udp_length)
+    else:
+        found += _between(kind, repeats) + _socket(kind, repeats)
+    return [f"{kind.title}: {text}" for text in found]
 
 
 def _median(values: Sequence[float]) -> float:
@@ -64,16 +75,36 @@ def _busy(repeats: Sequence[Repeat]) -> list[str]:
     return found
 
 
-def _lost(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
+def _lost(repeats: Sequence[Repeat]) -> list[str]:
     frames = sum(one.wire_frames for one in repeats)
     found = []
     for key, where in _LOST.items():
         lost = sum(one.lost.get(key, 0) for one in repeats)
         if lost > _LOST_SHARE * (frames + lost):
             found.append(f"{format_count(lost)} frames were lost {where}")
-    if kind.udp:
-        found += _between(kind, repeats) + _socket(kind, repeats)
     return found
+
+
+def _again(repeats: Sequence[Repeat]) -> list[str]:
+    """TCP's losses, wherever they were."""
+    frames = sum(one.wire_frames for one in repeats)
+    again = sum(one.retransmits or 0 for one in repeats)
+    if again <= _LOST_SHARE * frames:
+        return []
+    share = f", {100 * again / frames:.2g} % of the frames" if frames else ""
+    return [f"{format_count(again)} segments were sent again{share}"]
+
+
+def _fragmented(repeats: Sequence[Repeat], udp_length: int) -> list[str]:
+    """Datagrams of several frames cannot be counted against frames and packets."""
+    if not any(one.udp_loss for one in repeats):
+        return []
+    return [
+        (
+            f"datagrams of {format_count(udp_length)} octets are several frames, and are lost with "
+            "any one of them"
+        )
+    ]
 
 
 def _between(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
@@ -91,8 +122,7 @@ def _between(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
 def _socket(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
     """Datagrams that came to the receiving kernel and did not reach iperf3.
 
-    They came in packets of the near kernel, or as frames to the far one; where a datagram is
-    several frames they are not compared.
+    They came in packets of the near kernel, or as frames to the far one.
     """
     came = sum(one.kernel_packets if kind.read else one.wire_frames for one in repeats)
     read = sum(one.datagrams or 0 for one in repeats)

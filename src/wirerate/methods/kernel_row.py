@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from wirerate.errors import HostSetupError, TrialError, WirerateError
 from wirerate.host.ping import ping_document, together
+from wirerate.methods.kernel_fast_limits import fast_losses, offered_notes, saturation_notes
 from wirerate.methods.kernel_fast_path import fast_document, generator, result_of
 from wirerate.methods.kernel_figures import failed_test, figures, transfer_document
 from wirerate.methods.kernel_limits import limits_of
@@ -45,10 +46,14 @@ if TYPE_CHECKING:
     from wirerate.trial.bridge import Bridge
     from wirerate.trial.bridge_look import BridgeLook
 
+    _Fast = tuple[Generated, BridgeLook, BridgeLook]  # and looks before and after
+
 _IPERF_THREADS = 2
 _LCORES = 2
 _GENERATOR_LCORES = 2
 _POLL_S = 0.1
+_FAST = {"idle": "fast path", "loaded": "fast path beside TCP read"}
+"""What the application's own frames are measured beside, by the document's word."""
 _IDLE_MAX_S = 3
 """Pings with nothing beside them: 300 say enough."""
 _NS_PER_S = 1_000_000_000
@@ -106,7 +111,9 @@ class Row:
         self._failures: dict[Transfer, list[str]] = {}
         self._reasons: list[str] = []
         self._notes: dict[str, None] = {}
+        self._fast_limits: list[str] = []
         self._steering: dict[str, str] | None = None
+        self._sleep_ns: int | None = None
         self.repeats: dict[Transfer, list[Repeat]] = {kind: [] for kind in Transfer}
 
     def measure(self, site: Site) -> None:
@@ -120,8 +127,9 @@ class Row:
                     self._say(f"{kind.title}, {number + 1} of {settings.repeats}")
                     self._transfer(link, kind, tick)
             if settings.fast_path and link.far is not None and link.application is not None:
-                self._try("fast path", lambda: self._idle(link, tick))
-                self._try("fast path beside TCP read", lambda: self._loaded(link, tick))
+                application = link.application
+                self._try(_FAST["idle"], lambda: self._idle(link, application, tick))
+                self._try(_FAST["loaded"], lambda: self._loaded(link, application, tick))
         if self._fast:
             self._try("saturation", lambda: self._saturation(site))
 
@@ -134,12 +142,13 @@ class Row:
             wait_until_reachable(link, tick)
             yield link, tick
             if link.application is not None:
+                self._sleep_ns = link.application.setup.sleep_ns
                 steering = link.application.steering
                 self._steering = {"by": steering.by, "reason": steering.reason}
                 self._notes.update(dict.fromkeys(link.application.notes))
 
     @property
-    def _sleep_ns(self) -> int:
+    def _generator_sleep_ns(self) -> int:
         """Of the generator's worker, which has a CPU of its own only where there are many."""
         few = len(self._settings.lcores) < _IPERF_THREADS + _LCORES + _GENERATOR_LCORES
         return SLEEP_SCARCE_NS if few or self._settings.cpu_saver else 0
@@ -162,22 +171,30 @@ class Row:
         except WirerateError as error:
             self._reasons.append(f"{what}: {error}")
 
-    def _generated(self, link: Link, fps: int, tick: Tick) -> Generated:
+    def _generated(self, link: Link, bridge: Bridge, tick: Tick) -> _Fast:
         seconds = self._settings.time_s
-        with generator(link.far or "", fps, seconds, self._sleep_ns) as running:
-            return result_of(running, seconds, tick)
+        before = bridge.look()
+        with generator(link.far or "", FAST_PATH_FPS, seconds, self._generator_sleep_ns) as running:
+            found = result_of(running, seconds, tick)
+        return found, before, bridge.look()
 
-    def _idle(self, link: Link, tick: Tick) -> None:
-        self._fast["idle"] = fast_document(self._generated(link, FAST_PATH_FPS, tick))
+    def _told(self, when: str, fast: _Fast) -> None:
+        """Keep what was found of the fast path, and what is to be said of it."""
+        self._fast[when] = fast_document(fast[0])
+        self._fast_limits += fast_losses(_FAST[when], *fast)
+        self._notes.update(dict.fromkeys(offered_notes(_FAST[when], fast[0])))
 
-    def _loaded(self, link: Link, tick: Tick) -> None:
+    def _idle(self, link: Link, bridge: Bridge, tick: Tick) -> None:
+        self._told("idle", self._generated(link, bridge, tick))
+
+    def _loaded(self, link: Link, bridge: Bridge, tick: Tick) -> None:
         """The transfer begins before and ends after it; its figures are not for the table."""
         request = request_of(link, self._settings, Transfer.TCP_READ, _BESIDE_S)
         with started(link, request, tick) as client:
-            found = self._generated(link, FAST_PATH_FPS, tick)
+            found = self._generated(link, bridge, tick)
             if not client.running():
                 raise TrialError(f"iperf3 ended before it: {client.complaint() or 'no reason'}")
-        self._fast["loaded"] = fast_document(found)
+        self._told("loaded", found)
 
     def _saturation(self, site: Site) -> None:
         """Another application, which spends time on its own frames."""
@@ -189,16 +206,18 @@ class Row:
         """Ping, and count, while frames of the fast path come."""
         seconds = self._settings.time_s
         fps = FAST_PATH_SATURATED_FPS
-        with generator(link.far or "", fps, seconds, self._sleep_ns) as running:
+        with generator(link.far or "", fps, seconds, self._generator_sleep_ns) as running:
             before = _when_moving(bridge, running, tick)
             self._pings["saturated"] = [pinged(link, seconds * _WITHIN, tick)]
             after = bridge.look()
             found = result_of(running, seconds, tick)
         frames = after.fast.frames - before.fast.frames
+        forwarded_fps = frames * _NS_PER_S / (after.at_ns - before.at_ns)
         self._fast["saturated"] = {
             "offered_fps": found.offered_fps,
-            "forwarded_fps": frames * _NS_PER_S / (after.at_ns - before.at_ns),
+            "forwarded_fps": forwarded_fps,
         }
+        self._notes.update(dict.fromkeys(saturation_notes(found.offered_fps, forwarded_fps)))
 
     def document(self, linux: Row | None, cpus: int) -> dict[str, Any]:
         """The row, measured; ``linux``: that row, to compare with."""
@@ -208,8 +227,6 @@ class Row:
             reasons += [f"{kind.title}: {text}" for text in self._failures.get(kind, ())]
             reasons += [text for one in repeats for text in one.reasons]
         pings = {key: ping_document(together(some)) for key, some in self._pings.items()}
-        threads = _IPERF_THREADS if self._settings.real is None else 1
-        threads += 0 if self._name.group is Group.LINUX else _LCORES
         return {
             "group": self._name.group.value,
             "mode": self._name.mode,
@@ -217,14 +234,24 @@ class Row:
             "reason": "",
             "hint": "",
             "steering": self._steering,
+            "sleep_ns": self._sleep_ns,
             "verdict": verdict(dict.fromkeys(reasons), self._notes),
             "tests": tests,
             "ping": {"saturated": None, **pings},
             "fast_path": self._fast or None,
-            "limits": limits_of(
-                self.repeats, linux.repeats if linux else None, cpus=cpus, threads=threads
-            ),
+            "limits": [*self._limits(linux, cpus), *self._fast_limits],
         }
+
+    def _limits(self, linux: Row | None, cpus: int) -> list[str]:
+        threads = _IPERF_THREADS if self._settings.real is None else 1
+        threads += 0 if self._name.group is Group.LINUX else _LCORES
+        return limits_of(
+            self.repeats,
+            linux.repeats if linux else None,
+            cpus=cpus,
+            threads=threads,
+            udp_length=self._settings.udp_length or 0,
+        )
 
     def _test(self, kind: Transfer) -> dict[str, Any]:
         if self.repeats[kind]:
@@ -263,6 +290,7 @@ def absent_row(name: RowName, status: str, reason: str, hint: str = "") -> dict[
         "reason": reason,
         "hint": hint,
         "steering": None,
+        "sleep_ns": None,
         "verdict": verdict([reason]),
         "tests": {},
         "ping": {},

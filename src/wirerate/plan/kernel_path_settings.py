@@ -33,6 +33,8 @@ TIME_MIN_S, TIME_MAX_S = 1, 3600
 """iperf3 takes whole seconds."""
 PARALLEL_MAX = 128
 """iperf3's MAX_STREAMS."""
+UDP_FRAME_MAX = {False: 1472, True: 1452}
+"""Octets of a datagram that one frame carries at an MTU of 1,500; True: over IPv6."""
 UDP_LENGTH_MIN, UDP_LENGTH_MAX = 16, 65_507
 """iperf3's header, and what an IPv4 datagram carries."""
 WORK_MAX_NS = 1_000_000
@@ -132,6 +134,18 @@ def settings_document(settings: KernelPathSettings) -> dict[str, Any]:
         "ipv6": settings.ipv6,
         "fast_path": settings.fast_path,
         "fast_path_work_ns": settings.fast_path_work_ns,
+        "cpu_saver": settings.cpu_saver,
         "setting": "self-contained" if settings.real is None else "real",
+        "real": None if settings.real is None else _real_document(settings.real),
         "cpus": len(settings.lcores),
+    }
+
+
+def _real_document(real: Real) -> dict[str, Any]:
+    host = f"[{real.server}]" if ":" in real.server else real.server
+    return {
+        "port": real.location.text,
+        "address": str(real.address),
+        "server": f"{host}:{real.server_port}",
+        "linux_interface": real.linux_interface,
     }

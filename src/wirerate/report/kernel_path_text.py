@@ -145,7 +145,8 @@ def _loss(rows: Sequence[Row], width: int) -> list[str]:
         ("fast,", "alone", "p99 us"),
         ("fast,", "TCP read", "loss"),
         ("fast,", "TCP read", "p99 us"),
-        ("satu-", "rated", "frames/s"),
+        ("satu-", "rated,", "offered"),
+        ("satu-", "rated,", "forward."),
     ]
     cells = [
         [
@@ -155,11 +156,12 @@ def _loss(rows: Sequence[Row], width: int) -> list[str]:
             whole(fast_of(row, "idle", "p99_us")),
             percent(fast_of(row, "loaded", "loss")),
             whole(fast_of(row, "loaded", "p99_us")),
+            whole(fast_of(row, "saturated", "offered_fps")),
             whole(fast_of(row, "saturated", "forwarded_fps")),
         ]
         for row in rows
     ]
-    title = "Loss, and the application's own frames (fast path) alone and beside TCP read"
+    title = "Loss; the application's own frames (fast path), frames/s of them when saturated"
     return [title, *_table(heads, cells, width)]
 
 

@@ -142,7 +142,7 @@ def title_of(document: Mapping[str, Any]) -> str:
     """The settings that matter to the figures, in one line."""
     settings = document["settings"]
     parts = [
-        "a remote iperf3 server" if settings["setting"] == "real" else "self-contained",
+        _setting(settings),
         f"{settings['repeats']} x {settings['time_s']:g} s",
         f"{settings['parallel']} stream{'s' if settings['parallel'] > 1 else ''}",
         "IPv6" if settings["ipv6"] else "IPv4",
@@ -151,6 +151,13 @@ def title_of(document: Mapping[str, Any]) -> str:
         f"{settings['cpus']} CPUs",
     ]
     return ", ".join(parts)
+
+
+def _setting(settings: Mapping[str, Any]) -> str:
+    if settings["setting"] != "real":
+        return "self-contained"
+    real = settings.get("real")  # earlier documents do not have it
+    return f"{real['port']} to {real['server']}" if real else "a remote iperf3 server"
 
 
 def _udp(settings: Mapping[str, Any]) -> str:

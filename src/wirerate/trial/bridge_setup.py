@@ -13,6 +13,7 @@ from wirerate.engine.run_dir import idle_of, lcores_in_use
 from wirerate.errors import EngineRefusedError, PlanError
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.host.ports import check_port
+from wirerate.host.tree import plural
 from wirerate.plan.bridge_program import BridgeLcores, bridge_memory_octets
 from wirerate.plan.bridge_settings import CPUS_TO_SPARE, SLEEP_SCARCE_NS
 from wirerate.plan.lcore_map import choose_map
@@ -102,7 +103,7 @@ def _notes(lcores: BridgeLcores, cpus: int, sleep_ns: int, *, chosen: bool) -> t
         )
     if sleep_ns and chosen:
         notes.append(
-            f"{cpus} CPU{'s' if cpus > 1 else ''} for {len(lcores.used)} workers and the rest: "
+            f"{plural(cpus, 'CPU')} for {plural(len(lcores.used), 'worker')} and the rest: "
             f"workers sleep {format_duration_ns(sleep_ns)} when nothing is due, so that the kernel "
             "gets its turn"
         )

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from wirerate.host.tree import plural
 from wirerate.plan.program import port_name
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.trial.verdict import Verdict, lost_by_device
@@ -254,6 +255,7 @@ def worker_notes(worker: Worker, hz: int) -> Iterator[str]:
     longest = worker.stall_max_cycles / hz
     if worker.away_max_cycles <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
         yield (
-            f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over 0.1 ms, "
+            f"lcore {worker.lcore} was away from its loop "
+            f"{plural(worker.stalls, 'time')} for over 0.1 ms, "
             f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
         )

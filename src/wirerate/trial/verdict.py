@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from wirerate.host.tree import plural
 from wirerate.trial.result import LATENESS_PROMISED_S, LATENESS_S
 from wirerate.trial.verdict_clock import clock_reasons
 from wirerate.trial.verdict_received import (
@@ -371,8 +372,9 @@ def _notes(
         longest = worker.stall_max_cycles / snapshot.tsc_hz
         if longest > _GAP_NOTE_S:
             yield (
-                f"lcore {worker.lcore} was away from its loop {worker.stalls} times for over "
-                f"0.1 ms, {1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
+                f"lcore {worker.lcore} was away from its loop "
+                f"{plural(worker.stalls, 'time')} for over 0.1 ms, "
+                f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
             )
     yield from _shared(
         (flow.plan.title, text)
