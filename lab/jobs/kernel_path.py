@@ -46,8 +46,8 @@ def run(guest: Guest) -> None:
     for layout, mode in _LAYOUTS:
         for offloads, options in _OFFLOADS:
             _check_bridge(guest, port, f"{layout}, {offloads}", (*mode, *options))
-    queues = (*_OFFLOADS[-1][1], "--kernel-queues", "2")
-    _check_bridge(guest, port, "two queues of the kernel port", queues)
+    two = (*_OFFLOADS[-1][1], "--kernel-queues", "2")
+    _check_bridge(guest, port, "two queues of the kernel port", two)
     _check_bridge(guest, plain_port, "cut in software", _OFFLOADS[-1][1])
 
 
