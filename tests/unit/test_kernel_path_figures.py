@@ -85,6 +85,26 @@ def test_the_application_is_looked_at_before_and_after():
     assert found.lost == {"ring_lost": 7, "kernel_lost": 0, "wire_lost": 0}
 
 
+def test_cpu_time_is_that_of_iperf3s_seconds():
+    done = transferred()
+    after = replace(done.after, at_ns=2_500_000_000)
+    found = figures(replace(done, after=after), ipv6=False)
+    assert found.cpu_s["machine"] == pytest.approx(3.0 * 2.0 / 2.5)
+    assert found.cpu_s["near_iperf"] == 1.0
+
+
+def test_where_ip_has_other_traffic_its_packets_are_not_known():
+    done = transferred()
+    counts = replace(done.after.counts, kernel_in=None, kernel_out=None)
+    before = replace(NOTHING, counts=replace(NOTHING.counts, kernel_in=None, kernel_out=None))
+    done = replace(done, before=before, after=replace(done.after, counts=counts))
+    found = figures(done, ipv6=False)
+    assert (found.kernel_packets, found.reasons) == (None, ())
+    document = transfer_document([found])
+    assert document["kernel_pps"] is None
+    assert document["repeats"][0]["kernel_packets"] is None
+
+
 def repeat(**other):
     plain = Repeat(
         seconds=1.0,
@@ -142,6 +162,18 @@ def test_limits_name_where_frames_were_lost():
     found = limits(Transfer.UDP_READ, repeat(datagrams=600_000))
     assert found == ["UDP read: 100,000 datagrams were lost in the socket of the near iperf3"]
     assert limits(Transfer.UDP_READ, repeat(datagrams=699_000)) == []
+
+
+def test_limits_name_what_was_lost_where_the_kernels_packets_are_not_known():
+    one = repeat(kernel_packets=None, wire_frames=410_000, sent_datagrams=10**6, datagrams=410_000)
+    assert limits(Transfer.UDP_WRITE, one) == [
+        "UDP write: 590,000 frames were lost in a queue between the near kernel and the wire"
+    ]
+    assert limits(Transfer.UDP_WRITE, replace(one, wire_frames=10**6, datagrams=10**6)) == []
+    one = replace(one, wire_frames=10**6, datagrams=600_000)
+    assert limits(Transfer.UDP_READ, one) == [
+        "UDP read: 400,000 frames were lost in a queue between the wire and the near iperf3"
+    ]
 
 
 def test_limits_name_missing_merging_where_linux_has_it():

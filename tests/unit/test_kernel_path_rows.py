@@ -14,7 +14,7 @@ import pytest
 
 from support.made_up_bridge import FakeBridge, real, settings
 from wirerate.errors import EngineDiedError, HostSetupError, TrialError
-from wirerate.host.iperf3 import Iperf3Result
+from wirerate.host.iperf3 import Iperf3Result, ServerGoneError
 from wirerate.host.ping import PingResult
 from wirerate.methods import kernel_path, kernel_row
 from wirerate.methods.kernel_fast_path import fast_document, fast_plan, parse_generated
@@ -195,6 +195,20 @@ def test_a_transfer_that_fails_leaves_the_others(monkeypatch):
     assert found["tests"]["udp_read"] == {"status": "failed", "reason": "no server"}
     assert found["tests"]["udp_write"]["status"] == "ok"
     assert found["verdict"]["reasons"] == ["UDP read: no server"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_server_elsewhere_that_is_gone_ends_the_row(monkeypatch):
+    def failing(_link, _settings, kind, _tick):
+        if kind is not Transfer.TCP_READ:
+            raise ServerGoneError("no server")
+        return done(kind)
+
+    monkeypatch.setattr(kernel_row, "transfer", failing)
+    one, _ = row()
+    with pytest.raises(ServerGoneError, match="no server"):
+        one.measure(FakeSite(FakeBridge(), far=None))
+    one.measure(FakeSite(FakeBridge()))
 
 
 @pytest.mark.usefixtures("quick")

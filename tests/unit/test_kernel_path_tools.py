@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,22 @@ from wirerate.errors import HostSetupError, TrialError
 from wirerate.host.cpu_time import machine_busy_ns
 from wirerate.host.iperf3 import (
     Iperf3Request,
+    ServerGoneError,
     client_command,
     parse_client,
     wait_until_listening,
 )
 from wirerate.host.namespaces import inside, run_tool
 from wirerate.host.net_counters import parse_net_counters
-from wirerate.host.ping import PingResult, parse_ping, percentile, ping_document, together
+from wirerate.host.ping import (
+    PingResult,
+    parse_ping,
+    percentile,
+    ping_command,
+    ping_document,
+    together,
+    why_none,
+)
 
 RECORDED = Path(__file__).parent.parent / "support/recorded"
 TCP = Iperf3Request("198.18.0.1", 5201, udp=False, read=True, time_s=1)
@@ -83,8 +93,12 @@ def test_nothing_came_is_all_lost():
 
 
 def test_an_error_is_told_though_iperf3_exits_with_0():
-    with pytest.raises(TrialError, match="unable to connect to server: Connection refused"):
+    said = "unable to connect to server 198.18.0.1, port 5201: Connection refused; run iperf3 -s"
+    with pytest.raises(ServerGoneError, match=said):
         parsed(recorded("refused"), TCP)
+    with pytest.raises(TrialError, match=r"^iperf3: the server is busy$") as caught:
+        parsed({"error": "the server is busy"}, TCP)
+    assert not isinstance(caught.value, ServerGoneError)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +130,11 @@ def test_the_clients_words():
     assert "--reverse" not in words
     assert words[words.index("--bitrate") + 1] == "10000000000"
     assert "--length" not in words
+    assert "--bind-dev" not in words
+    bound = client_command(replace(TCP, interface="kp"))
+    assert bound[bound.index("--bind-dev") + 1] == "kp"
+    ping = ping_command("198.18.0.1", 3, 10, 56, "kp")
+    assert ping[ping.index("-I") + 1] == "kp"
 
 
 class _Server:
@@ -191,6 +210,12 @@ def test_what_is_on_its_way_when_ping_is_interrupted_is_not_lost():
 def test_ping_that_was_killed_has_no_summary():
     assert parse_ping(PING.partition("---")[0], 10) == PingResult(5, (92.0, 12_500.0, 1_103_000.0))
     assert parse_ping("", 10) == PingResult(0)
+
+
+def test_why_there_is_no_reply_is_what_ping_says():
+    assert why_none(PING, "") == "Destination Host Unreachable"
+    assert why_none("", "ping: x.y: Name or service not known") == "x.y: Name or service not known"
+    assert why_none("PING 198.18.0.1", "") == ""
 
 
 def test_percentiles_are_over_all_replies():

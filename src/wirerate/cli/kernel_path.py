@@ -23,7 +23,7 @@ from wirerate.cli.status_line import StatusLine
 from wirerate.errors import ExitCode, HostSetupError
 from wirerate.host.tree import plural
 from wirerate.methods.kernel_groups import cannot_run, check_tools, lacking_tools, row_names
-from wirerate.methods.kernel_leftovers import find_leftovers, remove_leftovers
+from wirerate.methods.kernel_leftovers import check_within_reach, find_leftovers, remove_leftovers
 from wirerate.methods.kernel_path import KernelPath, dpdk_version
 from wirerate.methods.kernel_path_time import left_s
 from wirerate.plan.kernel_path_settings import UDP_FRAME_MAX, Group
@@ -109,9 +109,11 @@ def run(args: argparse.Namespace) -> int:
 def _cleanup() -> int:
     if os.geteuid() != 0:
         raise HostSetupError("kernel-path --cleanup removes namespaces: run it with sudo")
-    removed = remove_leftovers(find_leftovers())
+    found = find_leftovers()
+    removed = remove_leftovers(found)
     for line in removed:
         print(f"Removed: {line}")
+    check_within_reach(found)
     if not removed:
         print("Nothing is left of killed runs.")
     return ExitCode.PASS

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from wirerate.host.namespaces import inside, run_tool, set_features
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+Address = IPv4Interface | IPv6Interface
 _SHORT = {
     "generic-segmentation-offload": "gso",
     "generic-receive-offload": "gro",
@@ -75,6 +77,10 @@ class Network:
             (_link(entry) for entry in json.loads(said) if entry.get("ifname") == name),
             None,
         )
+
+    def addresses(self) -> list[tuple[str, Address]]:
+        """Every interface that is up, with each of its addresses. Raises HostSetupError."""
+        return _used_addresses(self._run("ip address show", "ip", "-j", "address", "show"))
 
     def rx_queues(self, name: str) -> int:
         """How many Rx queues an interface has; 0 where that is not told."""
@@ -167,3 +173,13 @@ def _link(entry: Mapping[str, Any]) -> Link:
 
 def _addresses(listed: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(address["local"] for address in listed if address.get("scope") != "link")
+
+
+def _used_addresses(said: str) -> list[tuple[str, Address]]:
+    return [
+        (entry["ifname"], ip_interface(f"{address['local']}/{address['prefixlen']}"))
+        for entry in json.loads(said)
+        if "UP" in entry.get("flags", ())
+        for address in entry.get("addr_info", ())
+        if address.get("scope") != "link"
+    ]

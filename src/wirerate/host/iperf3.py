@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import HostSetupError, TrialError
+from wirerate.host.namespaces import run_tool
 from wirerate.host.tree import ROOT, read_text
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ SERVER_PORT = 5201
 _CONNECT_MS = 5_000
 _LISTEN_S = 10.0
 _POLL_S = 0.01
+_BIND = "--bind-dev"
+_NO_SERVER = "unable to connect to server"
 _LISTENING = "0A"
 """The state in /proc/net/tcp (include/net/tcp_states.h, TCP_LISTEN)."""
 
@@ -35,6 +38,7 @@ _LISTENING = "0A"
 class Iperf3Request:
     """What the client is to do; ``read``: it receives. ``time_s`` [s] is whole.
 
+    ``interface``: nothing goes by another one; empty = as Linux chooses.
     ``rate_bps`` is that of each stream of UDP, 0 = no limit; ``length`` [octets] of a datagram,
     None = iperf3's choice.
     """
@@ -47,6 +51,11 @@ class Iperf3Request:
     parallel: int = 1
     rate_bps: int = 0
     length: int | None = None
+    interface: str = ""
+
+
+class ServerGoneError(TrialError):
+    """Nobody takes the connection: what comes next would fail, too."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,8 @@ class Iperf3Result:
     ``seconds`` and ``received_octets`` are the receiver's, of payload. ``retransmits`` are
     segments of TCP, None where the sender does not know; ``segment_octets``: the payload of a
     segment or a datagram. ``datagrams`` were expected, ``datagrams_lost`` of them did not come,
-    None for TCP. ``own_cpu`` and ``peer_cpu`` are shares of one CPU.
+    ``datagrams_sent`` says the sender; None for TCP. ``own_cpu`` and ``peer_cpu`` are shares of one
+    CPU.
     """
 
     seconds: float
@@ -68,6 +78,12 @@ class Iperf3Result:
     datagrams_lost: int | None
     own_cpu: float
     peer_cpu: float
+    datagrams_sent: int | None = None
+
+
+def binds_to_interfaces() -> bool:
+    """Whether iperf3 can be bound to an interface, as it can since 3.10. Raises HostSetupError."""
+    return _BIND in run_tool("iperf3 cannot be asked for its options", ["iperf3", "--help"])
 
 
 def server_command(port: int) -> list[str]:
@@ -80,6 +96,8 @@ def client_command(request: Iperf3Request) -> list[str]:
     words = ["iperf3", "--client", request.server, "--port", str(request.port), "--json"]
     words += ["--time", str(request.time_s), "--parallel", str(request.parallel)]
     words += ["--connect-timeout", str(_CONNECT_MS)]
+    if request.interface:
+        words += [_BIND, request.interface]
     if request.read:
         words.append("--reverse")
     if request.udp:
@@ -139,7 +157,7 @@ def parse_client(text: str, complaint: str, request: Iperf3Request) -> Iperf3Res
     if not isinstance(found, dict):
         raise TrialError("iperf3 gave no result: its document is no object")
     if found.get("error"):
-        raise TrialError(f"iperf3: {found['error']}")
+        raise _error(str(found["error"]), request)
     try:
         result = _udp(found) if request.udp else _tcp(found)
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -149,6 +167,17 @@ def parse_client(text: str, complaint: str, request: Iperf3Request) -> Iperf3Res
     if result.seconds <= 0:
         raise TrialError("iperf3 measured no time at all")
     return result
+
+
+def _error(said: str, request: Iperf3Request) -> TrialError:
+    """Of no server iperf3 tells what might be the cause, and behind that what was."""
+    if not said.startswith(_NO_SERVER):
+        return TrialError(f"iperf3: {said}")
+    cause = said.rpartition(": ")[2]
+    return ServerGoneError(
+        f"iperf3: unable to connect to server {request.server}, port {request.port}: {cause}; "
+        f"run iperf3 -s -p {request.port} there, and let that port through its firewall"
+    )
 
 
 def _version(document: Mapping[str, Any]) -> str:
@@ -202,4 +231,5 @@ def _udp(document: Mapping[str, Any]) -> Iperf3Result:
         datagrams_lost=lost,
         own_cpu=own,
         peer_cpu=peer,
+        datagrams_sent=sent_datagrams,
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _REPLY = re.compile(r"icmp_seq=(\d+) .*?time[=<]([0-9.]+) (us|ms|s)\b(?!.*DUP!)")
 _SUMMARY = re.compile(r"^(\d+) packets transmitted, (\d+) received", re.MULTILINE)
+_REFUSED = re.compile(r"^From \S+ icmp_seq=\d+ (.+?)\s*$", re.MULTILINE)
 _US = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 
@@ -24,10 +25,31 @@ class PingResult:
     times_us: tuple[float, ...] = ()
 
 
-def ping_command(address: str, count: int, interval_ms: int, octets: int) -> list[str]:
-    """Send ``count`` requests with so many octets, then wait a second for the last reply."""
+def first_reply_command(address: str, interface: str, patience_s: int) -> list[str]:
+    """Ask until one reply came, an error did, or the time is over; ``interface`` as below."""
+    words = ["ping", "-n", "-i", "0.2", "-c", "1", "-w", str(patience_s)]
+    return [*words, *_by(interface), address]
+
+
+def ping_command(
+    address: str, count: int, interval_ms: int, octets: int, interface: str = ""
+) -> list[str]:
+    """Send ``count`` requests with so many octets, then wait a second for the last reply.
+
+    They go by the ``interface`` and no other; empty = as Linux chooses.
+    """
     words = ["ping", "-n", "-i", f"{interval_ms / 1e3:g}", "-s", str(octets)]
-    return [*words, "-c", str(count), "-W", "1", address]
+    return [*words, "-c", str(count), "-W", "1", *_by(interface), address]
+
+
+def _by(interface: str) -> list[str]:
+    return ["-I", interface] if interface else []
+
+
+def why_none(text: str, complaint: str) -> str:
+    """The reason that ping gave for having no reply; empty where it has none."""
+    said = _REFUSED.search(text)
+    return complaint.removeprefix("ping: ") or (said[1] if said else "")
 
 
 def parse_ping(text: str, interval_ms: int, *, interrupted: bool = False) -> PingResult:

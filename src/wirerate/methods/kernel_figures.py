@@ -39,9 +39,11 @@ class Repeat:
     """One transfer in figures.
 
     ``wire_frames`` and ``wire_octets`` (with FCS) are those of the data's direction,
-    ``back_frames`` the other's; ``kernel_packets`` those of the near kernel in the data's
-    direction. ``cpu_s`` is CPU time [s] by who used it, ``application`` None without one;
-    ``busy`` the share of time in which the busiest lcore moved frames. ``lost``: frames, by where.
+    ``back_frames`` the other's; ``kernel_packets`` those of the near kernel's IP in the data's
+    direction, None where it has other traffic, too. ``sent_datagrams`` are the sending iperf3's,
+    ``datagrams`` the receiving one's. ``cpu_s`` is CPU time [s] by who used it, ``application``
+    None without one; ``busy`` the share of time in which the busiest lcore moved frames. ``lost``:
+    frames, by where.
     """
 
     seconds: float
@@ -49,7 +51,7 @@ class Repeat:
     wire_frames: int
     wire_octets: int
     back_frames: int
-    kernel_packets: int
+    kernel_packets: int | None
     datagrams: int | None
     udp_loss: float | None
     retransmits: int | None
@@ -57,6 +59,7 @@ class Repeat:
     busy: float | None
     lost: dict[str, int]
     reasons: tuple[str, ...]
+    sent_datagrams: int | None = None
 
     @property
     def gbps(self) -> float:
@@ -103,6 +106,7 @@ def figures(done: Transferred, *, ipv6: bool) -> Repeat:
         busy=_busy(done),
         lost=_lost(done),
         reasons=_reasons(done, frames, octets, ipv6=ipv6),
+        sent_datagrams=said.datagrams_sent,
     )
 
 
@@ -122,21 +126,24 @@ def _without_ping(done: Transferred, counts: Counts, *, ipv6: bool) -> Counts:
         counts.to_near_octets - received * size,
         counts.from_near - sent,
         counts.from_near_octets - sent * size,
-        counts.kernel_in - received,
-        counts.kernel_out - sent,
+        None if counts.kernel_in is None else counts.kernel_in - received,
+        None if counts.kernel_out is None else counts.kernel_out - sent,
     )
 
 
 def _cpu(done: Transferred) -> dict[str, float | None]:
+    """Over iperf3's seconds: what was counted a little longer is taken in proportion."""
     before, after = done.before, done.after
+    window_s = (after.at_ns - before.at_ns) / _NS_PER_S
+    share = min(1.0, done.iperf3.seconds / window_s) if window_s > 0 else 1.0
     application = None
     if before.look is not None and after.look is not None:
-        application = (after.look.cpu_ns - before.look.cpu_ns) / _NS_PER_S
+        application = share * (after.look.cpu_ns - before.look.cpu_ns) / _NS_PER_S
     return {
         "application": application,
         "near_iperf": done.iperf3.own_cpu * done.iperf3.seconds,
         "far_iperf": done.iperf3.peer_cpu * done.iperf3.seconds,
-        "machine": (after.machine_ns - before.machine_ns) / _NS_PER_S,
+        "machine": share * (after.machine_ns - before.machine_ns) / _NS_PER_S,
     }
 
 
@@ -204,7 +211,9 @@ def transfer_document(repeats: Sequence[Repeat]) -> dict[str, Any]:
         "pps": of(lambda one: one.per_second(one.wire_frames)),
         "goodput_of": "receiver",
         "frame_octets": of(lambda one: one.frame_octets),
-        "kernel_pps": of(lambda one: one.per_second(one.kernel_packets)),
+        "kernel_pps": of(
+            lambda one: None if one.kernel_packets is None else one.per_second(one.kernel_packets)
+        ),
         "socket_pps": of(
             lambda one: None if one.datagrams is None else one.per_second(one.datagrams)
         ),

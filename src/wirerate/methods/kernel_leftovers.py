@@ -12,33 +12,40 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.run_dir import base_directory, sweep
 from wirerate.errors import HostSetupError
-from wirerate.host.namespaces import namespaces, remove_interface, remove_namespace
+from wirerate.host.namespaces import NAMED, namespaces, remove_interface, remove_namespace
 from wirerate.host.net_counters import read_net_counters
 from wirerate.host.tree import ROOT, read_text, to_int
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _PREFIX = "wr-kp-"
 _NAME = re.compile(rf"{_PREFIX}(\d+)-\w+")
 _FILE = re.compile(rf"{_PREFIX}(\d+)\.json")
+_OWN_NETWORK = Path("/proc/self/ns/net")
 _START_TIME = 19
 """Place of starttime behind the command's name in /proc/PID/stat, which may hold anything."""
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """What one run has, or had: ``file`` None where only namespaces tell of it."""
+    """What one run has, or had: ``file`` None where only namespaces tell of it.
+
+    ``interfaces`` are in ``network``, the name of a network namespace; None = in this process's.
+    ``elsewhere`` says in which other one they are, where that has no name: they stay.
+    """
 
     pid: int
     file: Path | None
     namespaces: tuple[str, ...]
     interfaces: tuple[str, ...] = ()
+    network: str | None = None
+    elsewhere: str = ""
 
 
 def namespace_names(pid: int) -> tuple[str, str]:
@@ -52,18 +59,22 @@ def interface_names(pid: int) -> tuple[str, str]:
 
 
 @contextmanager
-def noted(names: Sequence[str], interfaces: Sequence[str]) -> Iterator[None]:
+def noted(
+    names: Sequence[str], interfaces: Sequence[str], ports: Sequence[str] = ()
+) -> Iterator[None]:
     """Write down which namespaces, and interfaces in this one, this process is going to make.
 
-    The note goes when all is gone. Raises HostSetupError.
+    ``ports`` are for one run at a time. The note goes when all is gone. Raises HostSetupError.
     """
     pid = os.getpid()
-    file = base_directory() / f"{_PREFIX}{pid}.json"
+    file = _file(pid)
     note = {
         "pid": pid,
         "start": start_time(pid),
         "namespaces": list(names),
         "interfaces": list(interfaces),
+        "network": network_id(),
+        "ports": list(ports),
     }
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,9 +83,31 @@ def noted(names: Sequence[str], interfaces: Sequence[str]) -> Iterator[None]:
         text = f"{file} cannot be written: {error.strerror}; set WIRERATE_RUNTIME_DIR"
         raise HostSetupError(text) from error
     try:
+        _check_unused(ports)
         yield
     finally:
         file.unlink(missing_ok=True)
+
+
+def _check_unused(ports: Sequence[str]) -> None:
+    """Both runs have written down what they use, so that at least one of them sees the other."""
+    for pid in other_runs():
+        note = _note(_file(pid))
+        used = set(ports).intersection(note.get("ports", ()))
+        if used and note.get("network") == network_id():
+            raise HostSetupError(
+                f"{', '.join(sorted(used))} is in use by another kernel-path (process {pid}): wait "
+                "for its end, or take another port"
+            )
+
+
+def network_id(path: Path = _OWN_NETWORK) -> str:
+    """What tells a network namespace from others; empty where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def start_time(pid: int, root: Path = ROOT) -> int | None:
@@ -94,18 +127,31 @@ def find_leftovers(root: Path = ROOT) -> list[Leftover]:
         if found := _FILE.fullmatch(file.name):
             files[int(found[1])] = file
     return [
-        Leftover(
-            pid, files.get(pid), tuple(sorted(names.get(pid, ()))), _interfaces(files.get(pid))
-        )
+        _leftover(pid, files.get(pid), tuple(sorted(names.get(pid, ()))), root)
         for pid in sorted({*names, *files})
         if not _lives(pid, files.get(pid), root)
     ]
 
 
-def _interfaces(file: Path | None) -> tuple[str, ...]:
-    """Those of a note that are there."""
-    there = read_net_counters(None).interfaces
-    return tuple(name for name in _note(file).get("interfaces", ()) if name in there)
+def _leftover(pid: int, file: Path | None, names: tuple[str, ...], root: Path) -> Leftover:
+    """With the interfaces of the note that are there, wherever that is."""
+    note = _note(file)
+    made, network = note.get("interfaces", ()), note.get("network") or network_id()
+    name = None
+    if made and network != network_id():
+        name = next((one for one in namespaces() if network_id(NAMED / one) == network), None)
+        if name is None:
+            return Leftover(pid, file, names, elsewhere=_elsewhere(network, made, root))
+    there = read_net_counters(name).interfaces
+    return Leftover(pid, file, names, tuple(one for one in made if one in there), name)
+
+
+def _elsewhere(network: str, made: Sequence[str], root: Path) -> str:
+    """Where interfaces still are, if their namespace has a process; without any it is gone."""
+    for folder in (root / "proc").glob("[0-9]*"):
+        if network_id(folder / "ns/net") == network:
+            return f"{', '.join(made)} in the network namespace of process {folder.name}"
+    return ""
 
 
 def _note(file: Path | None) -> dict[str, Any]:
@@ -117,13 +163,17 @@ def _note(file: Path | None) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
+def _file(pid: int) -> Path:
+    return base_directory() / f"{_PREFIX}{pid}.json"
+
+
 def other_runs(root: Path = ROOT) -> list[int]:
     """Process ids of runs that are going on beside this one."""
     found = [_FILE.fullmatch(file.name) for file in base_directory().glob(f"{_PREFIX}*.json")]
     return sorted(
         pid
         for pid in (int(match[1]) for match in found if match)
-        if pid != os.getpid() and _lives(pid, base_directory() / f"{_PREFIX}{pid}.json", root)
+        if pid != os.getpid() and _lives(pid, _file(pid), root)
     )
 
 
@@ -133,17 +183,28 @@ def _lives(pid: int, file: Path | None, root: Path) -> bool:
     return began is not None and _note(file).get("start", began) == began
 
 
+def check_within_reach(leftovers: Sequence[Leftover]) -> None:
+    """Raise HostSetupError where something is in another namespace, and how to get there."""
+    far = [f"process {one.pid} has left {one.elsewhere}" for one in leftovers if one.elsewhere]
+    if far:
+        where = next(one for one in leftovers if one.elsewhere).elsewhere.rpartition(" ")[2]
+        raise HostSetupError(
+            f"{'; '.join(far)}: nsenter --net=/proc/{where}/ns/net wirerate kernel-path --cleanup"
+        )
+
+
 def remove_leftovers(leftovers: Sequence[Leftover]) -> list[str]:
-    """Remove them; what was removed, a line each. Raises HostSetupError."""
+    """Remove what is within reach; what was removed, a line each. Raises HostSetupError."""
     removed: list[str] = []
     for leftover in leftovers:
         for name in leftover.namespaces:
             remove_namespace(name)
             removed.append(f"namespace {name}")
         for name in leftover.interfaces:
-            remove_interface(None, name)
-            removed.append(f"interface {name}")
-        if leftover.file is not None:
+            remove_interface(leftover.network, name)
+            where = f" in namespace {leftover.network}" if leftover.network else ""
+            removed.append(f"interface {name}{where}")
+        if leftover.file is not None and not leftover.elsewhere:
             leftover.file.unlink(missing_ok=True)
             removed.append(str(leftover.file))
     with suppress(OSError):

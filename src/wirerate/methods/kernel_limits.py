@@ -110,13 +110,21 @@ def _fragmented(repeats: Sequence[Repeat], udp_length: int) -> list[str]:
 def _between(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
     """What the wire or the kernel handed over, the other one did not get, and nobody counted."""
     wire = sum(one.wire_frames for one in repeats)
-    kernel = sum(one.kernel_packets for one in repeats)
+    kernel = sum(_packets(kind, one) for one in repeats)
     known = sum(sum(one.lost.values()) for one in repeats)
     given, missed = (wire, wire - kernel) if kind.read else (kernel, kernel - wire)
     if missed - known <= _UNCOUNTED_SHARE * given:
         return []
-    where = "the wire and the near kernel" if kind.read else "the near kernel and the wire"
+    receiver = "iperf3" if any(one.kernel_packets is None for one in repeats) else "kernel"
+    where = f"the wire and the near {receiver}" if kind.read else "the near kernel and the wire"
     return [f"{format_count(missed - known)} frames were lost in a queue between {where}"]
+
+
+def _packets(kind: Transfer, one: Repeat) -> int:
+    """Of the near kernel; where nobody counted them, the datagrams of the iperf3 above it."""
+    if one.kernel_packets is not None:
+        return one.kernel_packets
+    return (one.datagrams if kind.read else one.sent_datagrams) or 0
 
 
 def _socket(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
@@ -124,7 +132,7 @@ def _socket(kind: Transfer, repeats: Sequence[Repeat]) -> list[str]:
 
     They came in packets of the near kernel, or as frames to the far one.
     """
-    came = sum(one.kernel_packets if kind.read else one.wire_frames for one in repeats)
+    came = sum(_packets(kind, one) if kind.read else one.wire_frames for one in repeats)
     read = sum(one.datagrams or 0 for one in repeats)
     missed = came - read
     if read and _SOCKET_SHARE * came < missed < came / 2 + read:

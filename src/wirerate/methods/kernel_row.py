@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from wirerate.errors import HostSetupError, TrialError, WirerateError
+from wirerate.host.iperf3 import ServerGoneError
 from wirerate.host.ping import ping_document, together
 from wirerate.methods.kernel_fast_limits import fast_losses, offered_notes, saturation_notes
 from wirerate.methods.kernel_fast_path import fast_document, generator, result_of
@@ -158,6 +159,8 @@ class Row:
         try:
             done = transfer(link, self._settings, kind, tick)
         except TrialError as error:
+            if link.far is None and isinstance(error, ServerGoneError):
+                raise  # nobody here starts that server, so that all others would say the same
             self._failures.setdefault(kind, []).append(str(error))
             return
         self._pings.setdefault(kind.value, []).append(done.ping)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirerate.host.iperf3 import SERVER_PORT
+from wirerate.host.interfaces import Network
+from wirerate.host.iperf3 import SERVER_PORT, binds_to_interfaces
 from wirerate.host.namespaces import (
     add_address,
     add_namespace,
@@ -26,6 +27,7 @@ from wirerate.host.namespaces import (
     silence,
 )
 from wirerate.methods.kernel_leftovers import interface_names, namespace_names, noted
+from wirerate.methods.kernel_real import check_real, server_address, used_ports
 from wirerate.plan.kernel_path_settings import Group
 
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ class Link:
     ``near`` and ``far``: their namespaces; ``near`` None = this one, ``far`` None = another
     machine, on which ``server`` is iperf3's. ``interface``: the near kernel's. ``application``
     None = Linux has the wire itself. ``near_merges``: GRO is on at the near end of the veth pair;
-    at the far end it always is.
+    at the far end it always is. ``binds``: iperf3 is bound to the interface, which it need not be
+    where there is no other.
     """
 
     near: str | None
@@ -76,6 +79,12 @@ class Link:
     interface: str
     application: Bridge | None
     near_merges: bool = False
+    binds: bool = False
+
+    @property
+    def bound(self) -> str:
+        """The interface that iperf3 is bound to; empty where it is not."""
+        return self.interface if self.binds else ""
 
 
 class SelfContained:
@@ -178,11 +187,19 @@ class RealSite:
         self._real = real
         self._open_application = open_application
         self._kernel, self._engine = interface_names(os.getpid())
+        self._server = real.server
+        self._binds = False
         self._note = ExitStack()
 
     def __enter__(self) -> RealSite:
-        """Note what will be made. Raises HostSetupError."""
-        self._note.enter_context(noted((), (self._kernel, self._engine)))
+        """Note what will be made, and check what is there. Raises HostSetupError."""
+        with ExitStack() as stack:
+            ports = used_ports(self._real)
+            stack.enter_context(noted((), (self._kernel, self._engine), ports))
+            self._server = server_address(self._real)
+            self._binds = binds_to_interfaces()
+            check_real(self._real, self._server, Network(), binds=self._binds)
+            self._note = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -194,7 +211,7 @@ class RealSite:
         """Make what a row needs. Raises HostSetupError, EngineError, PlanError."""
         real = self._real
         if row.group is Group.LINUX:
-            yield Link(None, None, real.server, real.server_port, real.linux_interface or "", None)
+            yield self._to_server(real.linux_interface or "", None)
             return
         with ExitStack() as stack:
             if row.group in {Group.AF_PACKET, Group.AF_XDP}:
@@ -212,7 +229,11 @@ class RealSite:
             interface = application.kernel_interface or self._kernel
             add_address(None, interface, str(real.address))
             set_up(None, interface)
-            yield Link(None, None, real.server, real.server_port, interface, application)
+            yield self._to_server(interface, application)
+
+    def _to_server(self, interface: str, application: Bridge | None) -> Link:
+        sides = (None, None, self._server, self._real.server_port, interface, application)
+        return Link(*sides, binds=self._binds)
 
     def _pair(self, stack: ExitStack) -> None:
         """A veth pair in this namespace: the kernel's end, and the engine's."""

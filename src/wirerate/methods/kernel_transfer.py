@@ -6,9 +6,10 @@ Meanwhile is counted: on the wire, in the near kernel, in the application, and C
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import HostSetupError, TrialError
 from wirerate.host.children import child
@@ -21,7 +22,7 @@ from wirerate.host.iperf3 import (
     wait_until_listening,
 )
 from wirerate.host.net_counters import read_net_counters
-from wirerate.host.ping import parse_ping, ping_command
+from wirerate.host.ping import first_reply_command, parse_ping, ping_command, why_none
 from wirerate.methods.kernel_site import FAR
 from wirerate.plan.kernel_path_settings import PING_INTERVAL_MS, PING_OCTETS
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _MS_PER_S = 1000
 _GRACE_S = 20.0
 """What iperf3 may need beyond its time to connect, to end, and to tell."""
-_REACH_S = 15.0
+_REACH_S = 15
 _ETHERNET_OCTETS = 14
 _PING_PATIENCE_S = 2.0
 _HEARD_SHARE = 0.95
@@ -50,27 +51,34 @@ _HEARD_SHARE = 0.95
 
 @dataclass(frozen=True)
 class Counts:
-    """Frames and octets (with FCS) on the wire, by direction, and packets of the near kernel."""
+    """Frames and octets (with FCS) on the wire, by direction, and packets of the near kernel's IP.
+
+    The latter are None where IP has other traffic, too.
+    """
 
     to_near: int
     to_near_octets: int
     from_near: int
     from_near_octets: int
-    kernel_in: int
-    kernel_out: int
+    kernel_in: int | None
+    kernel_out: int | None
 
     def __sub__(self, other: Counts) -> Counts:
-        mine, theirs = vars(self), vars(other)
-        return Counts(**{word: mine[word] - theirs[word] for word in mine})
+        theirs = vars(other)
+        less: dict[str, Any] = {
+            word: None if mine is None else mine - theirs[word] for word, mine in vars(self).items()
+        }
+        return Counts(**less)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A look at all that is counted; ``look`` None = there is no application."""
+    """A look at all that is counted, at ``at_ns``; ``look`` None = there is no application."""
 
     counts: Counts
     machine_ns: int
     look: BridgeLook | None
+    at_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,7 @@ def sample(link: Link) -> Sample:
     if link.interface not in near.interfaces:
         raise HostSetupError(f"there is no interface {link.interface}, or no longer")
     counts = _remote_counts(link, look, near) if link.far is None else _counts(link, link.far, near)
-    return Sample(counts, machine_busy_ns(), look)
+    return Sample(counts, machine_busy_ns(), look, time.monotonic_ns())
 
 
 def _counts(link: Link, far_namespace: str, near: NetCounters) -> Counts:
@@ -117,7 +125,7 @@ def _remote_counts(link: Link, look: BridgeLook | None, near: NetCounters) -> Co
     else:
         rx, tx = look.wire_rx, look.wire_tx
         wire = (rx.frames, rx.octets, tx.frames, tx.octets)
-    return Counts(*wire, own.rx_frames, own.tx_frames)
+    return Counts(*wire, None, None)
 
 
 def pinged(link: Link, seconds: float, tick: Tick) -> PingResult:
@@ -128,20 +136,22 @@ def pinged(link: Link, seconds: float, tick: Tick) -> PingResult:
 
 def wait_until_reachable(link: Link, tick: Tick) -> None:
     """Wait for the first reply, which takes both neighbours' resolution. Raises TrialError."""
-    command = ["ping", "-n", "-i", "0.2", "-c", "1", "-w", str(round(_REACH_S)), link.server]
+    command = first_reply_command(link.server, link.interface, _REACH_S)
+    began_s = time.monotonic()
     with child(command, link.near) as ping:
         ping.wait(_REACH_S + _PING_PATIENCE_S, tick)
         if not parse_ping(ping.output(), PING_INTERVAL_MS).times_us:
+            waited = f"nothing came in {time.monotonic() - began_s:.0f} s"
+            reason = why_none(ping.output(), ping.complaint()) or waited
             raise TrialError(
-                f"{link.server} does not answer ping through interface {link.interface} in "
-                f"{_REACH_S:.0f} s {ping.complaint()}".strip()
+                f"{link.server} does not answer ping through interface {link.interface}: {reason}"
             )
 
 
 @contextmanager
 def _ping(link: Link, seconds: float) -> Iterator[Child]:
     count = max(1, round(seconds * _MS_PER_S / PING_INTERVAL_MS))
-    command = ping_command(link.server, count, PING_INTERVAL_MS, PING_OCTETS)
+    command = ping_command(link.server, count, PING_INTERVAL_MS, PING_OCTETS, link.interface)
     with child(command, link.near) as ping:
         yield ping
 
@@ -168,25 +178,35 @@ def request_of(
         parallel=settings.parallel,
         rate_bps=settings.udp_rate_bps,
         length=settings.udp_length,
+        interface=link.bound,
     )
 
 
 @contextmanager
 def started(link: Link, request: Iperf3Request, tick: Tick) -> Iterator[Child]:
     """A client that has begun, with its server where that is ours; both end with the block."""
+    with served(link, request, tick), child(client_command(request), link.near) as client:
+        yield client
+
+
+@contextmanager
+def served(link: Link, request: Iperf3Request, tick: Tick) -> Iterator[None]:
+    """With a server that listens; it ends with the block, unless it is somebody else's."""
     with ExitStack() as stack:
         if link.far is not None:
             server = stack.enter_context(child(server_command(request.port), link.far))
             wait_until_listening(server, request.port, tick)
-        yield stack.enter_context(child(client_command(request), link.near))
+        yield
 
 
 def transfer(link: Link, settings: KernelPathSettings, kind: Transfer, tick: Tick) -> Transferred:
     """Do one transfer. Raises TrialError, HostSetupError, and what ``tick`` does."""
     request = request_of(link, settings, kind, settings.time_s)
-    before = sample(link)
-    pinging = _ping(link, settings.time_s * _HEARD_SHARE)
-    with started(link, request, tick) as client, pinging as ping:
+    with ExitStack() as stack:
+        stack.enter_context(served(link, request, tick))
+        before = sample(link)  # close to the transfer, for CPU time is spent before it, too
+        client = stack.enter_context(child(client_command(request), link.near))
+        ping = stack.enter_context(_ping(link, settings.time_s * _HEARD_SHARE))
         if not client.wait(request.time_s + _GRACE_S, tick):
             raise TrialError(
                 f"iperf3 has not ended {_GRACE_S:.0f} s after its {request.time_s} s: "
