@@ -10,7 +10,7 @@ from ipaddress import IPv4Interface, IPv6Interface, ip_interface
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import whole
-from wirerate.cli.output_args import check_outputs, output_file, output_folder, values_of_list
+from wirerate.cli.output_args import add_output_files, check_outputs, values_of_list
 from wirerate.errors import PlanError
 from wirerate.plan.kernel_path_settings import (
     MODES,
@@ -163,19 +163,7 @@ def add_outputs(group: argparse._ArgumentGroup) -> None:
     """Files beside what is printed."""
     add = group.add_argument
     add("--json", action="store_true", help="print the result as JSON")
-    add("--csv", type=output_file("--csv"), metavar="FILE", help="write a row for each repeat")
-    add(
-        "--report",
-        type=output_file("--report"),
-        metavar="FILE",
-        help="write a page (HTML) with tables and charts",
-    )
-    add(
-        "--plots",
-        type=output_folder("--plots"),
-        metavar="DIR",
-        help="write the charts as PNG and SVG files",
-    )
+    add_output_files(group, "repeat")
 
 
 def outputs_of(args: argparse.Namespace) -> Outputs:

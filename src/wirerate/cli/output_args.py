@@ -10,7 +10,26 @@ from typing import TYPE_CHECKING, Any
 from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Mapping
+
+
+def add_output_files(group: argparse._ArgumentGroup, row: str) -> None:
+    """Files beside what is printed; ``row`` is what each row of the CSV file is for."""
+    add = group.add_argument
+    add("--csv", type=output_file("--csv"), metavar="FILE", help=f"write a row for each {row}")
+    add(
+        "--report",
+        type=output_file("--report"),
+        metavar="FILE",
+        help="write a page (HTML) with tables and charts",
+    )
+    add(
+        "--plots",
+        type=output_folder("--plots"),
+        metavar="DIR",
+        help="write the charts as PNG and SVG files",
+    )
 
 
 def output_file(option: str) -> Callable[[str], Path]:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import eal_request, run_settings, whole
-from wirerate.cli.output_args import output_file, output_folder, values_of_list
+from wirerate.cli.output_args import add_output_files, output_file, values_of_list
 from wirerate.cli.rss_sweep import Outputs
 from wirerate.errors import PlanError
 from wirerate.methods.rss_settings import Link, SweepSettings, WorkUnit
@@ -116,19 +116,7 @@ def add_sweep(group: argparse._ArgumentGroup) -> None:
 def add_outputs(group: argparse._ArgumentGroup) -> None:
     """Files beside what is printed."""
     add = group.add_argument
-    add("--csv", type=output_file("--csv"), metavar="FILE", help="write a row for each trial")
-    add(
-        "--report",
-        type=output_file("--report"),
-        metavar="FILE",
-        help="write a page (HTML) with tables and charts",
-    )
-    add(
-        "--plots",
-        type=output_folder("--plots"),
-        metavar="DIR",
-        help="write the charts as PNG and SVG files",
-    )
+    add_output_files(group, "trial")
     add(
         "--resume",
         type=output_file("--resume"),
