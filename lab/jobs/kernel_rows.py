@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`wirerate kernel-path` where vhost-net is: the rows of virtio-user beside Linux and tap."""
+"""`wirerate kernel-path` where vhost-net is: the rows of virtio-user beside Linux."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 MACHINE = Machine(cpus=4, nics=(), timeout_s=1800)
 _ROWS = [
     ("linux", ""),
-    ("tap", "shared"),
-    ("tap", "dedicated"),
     ("virtio-user", "shared"),
     ("virtio-user", "dedicated"),
     ("kni", "shared"),
@@ -28,8 +26,9 @@ def run(guest: Guest) -> None:
     said = guest.wirerate("kernel-path", "--list")
     checks.contains("virtio-user without its module", said.out, "modprobe vhost_net")
     guest.modprobe("vhost_net", "tun", "veth")
-    options = ("--groups", "linux,tap,virtio-user,kni", "--repeats", "1", "--time", "3")
-    ran = guest.wirerate("kernel-path", *options, "--json", timeout=1500)
+    # Without the fast path: one generator more is too much for emulated CPUs.
+    options = ("--groups", "linux,virtio-user,kni", "--repeats", "1", "--time", "1")
+    ran = guest.wirerate("kernel-path", *options, "--no-fast-path", "--json", timeout=1500)
     if not checks.equal("exit code", ran.code, 0):
         print(ran)
     rows = ran.document["rows"]
@@ -51,6 +50,3 @@ def _check_row(guest: Guest, row: dict[str, Any]) -> None:
         passed = found["status"] == "ok" and found["gbps"]["median"] > 0
         checks.that(passed, f"{name}: {test} [Gbit/s]", found.get("gbps") or found["reason"])
     checks.equal(f"{name}: ping, idle: lost", row["ping"]["idle"]["loss"], 0)
-    if row["mode"] == "dedicated":
-        lost = row["ping"]["saturated"]
-        checks.that(lost, f"{name}: ping while the fast path is saturated", lost)
