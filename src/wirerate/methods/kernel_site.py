@@ -43,6 +43,8 @@ NEAR_ADDRESSES = ("198.18.0.2/24", "fd00:18::2/64")
 """Of RFC 2544's network for benchmarks, and private ones."""
 _KERNEL, _ENGINE = "kp", "kp0"
 """The kernel port's interface, and the other end of a veth pair where it is one."""
+_PAIRED = frozenset((Group.AF_PACKET, Group.AF_XDP))
+"""Kernel ports that are one end of a veth pair."""
 _IPV6 = Path("/proc/sys/net/ipv6")
 _CUT = {"tx": False, "tso": False}
 """Linux computes checksums and cuts before the interface."""
@@ -125,7 +127,9 @@ class SelfContained:
                 interface, application = NEAR, None
             else:
                 opening = self._opening(row, work_ns)
-                self._prepare(stack, row.group)
+                _for_engine(self._near, NEAR)
+                if row.group in _PAIRED:
+                    _kernel_pair(stack, self._near, (_ENGINE, _KERNEL), tx=self._settings.offloads)
                 application = stack.enter_context(self._open_application(opening))
                 interface = application.kernel_interface or _KERNEL
             self._address(self._near, interface, NEAR_ADDRESSES)
@@ -145,22 +149,6 @@ class SelfContained:
         for address in addresses if self._settings.ipv6 or _IPV6.exists() else addresses[:1]:
             add_address(namespace, interface, address)
         set_up(namespace, interface)
-
-    def _prepare(self, stack: ExitStack, group: Group) -> None:
-        """The interfaces that the engine opens, and the kernel's where it is one of a pair."""
-        self._for_engine(NEAR)
-        if group in {Group.AF_PACKET, Group.AF_XDP}:
-            add_veth((self._near, _ENGINE), (self._near, _KERNEL))
-            stack.callback(remove_interface, self._near, _ENGINE)
-            self._for_engine(_ENGINE)
-            offloads = {"tx": self._settings.offloads, "tso": False}
-            set_features(self._near, _KERNEL, {**offloads, "gro": True})
-            set_up(self._near, _KERNEL)
-
-    def _for_engine(self, interface: str) -> None:
-        set_features(self._near, interface, {**_CUT, "gro": False})
-        silence(self._near, interface)
-        set_up(self._near, interface)
 
     def _opening(self, row: RowName, work_ns: int) -> Opening:
         return Opening(
@@ -214,8 +202,9 @@ class RealSite:
             yield self._to_server(real.linux_interface or "", None)
             return
         with ExitStack() as stack:
-            if row.group in {Group.AF_PACKET, Group.AF_XDP}:
-                self._pair(stack)
+            if row.group in _PAIRED:
+                names = (self._engine, self._kernel)
+                _kernel_pair(stack, None, names, tx=self._settings.offloads)
             opening = Opening(
                 port=real.location.text,
                 kernel_port=kernel_location(row.group, self._kernel, self._engine),
@@ -235,16 +224,27 @@ class RealSite:
         sides = (None, None, self._server, self._real.server_port, interface, application)
         return Link(*sides, binds=self._binds)
 
-    def _pair(self, stack: ExitStack) -> None:
-        """A veth pair in this namespace: the kernel's end, and the engine's."""
-        add_veth((None, self._engine), (None, self._kernel))
-        stack.callback(remove_interface, None, self._engine)
-        set_features(None, self._engine, {**_CUT, "gro": False})
-        silence(None, self._engine)
-        set_up(None, self._engine)
-        offloads = {"tx": self._settings.offloads, "tso": False}
-        set_features(None, self._kernel, {**offloads, "gro": True})
-        set_up(None, self._kernel)
+
+def _kernel_pair(
+    stack: ExitStack, namespace: str | None, names: tuple[str, str], *, tx: bool
+) -> None:
+    """A veth pair until the stack is left: the engine's end, and the kernel's.
+
+    ``tx``: the kernel leaves checksums out.
+    """
+    engine, kernel = names
+    add_veth((namespace, engine), (namespace, kernel))
+    stack.callback(remove_interface, namespace, engine)
+    _for_engine(namespace, engine)
+    set_features(namespace, kernel, {**_CUT, "tx": tx, "gro": True})
+    set_up(namespace, kernel)
+
+
+def _for_engine(namespace: str | None, interface: str) -> None:
+    """An interface that the engine opens."""
+    set_features(namespace, interface, {**_CUT, "gro": False})
+    silence(namespace, interface)
+    set_up(namespace, interface)
 
 
 def kernel_location(group: Group, kernel: str, engine: str) -> str:
@@ -256,4 +256,4 @@ def kernel_location(group: Group, kernel: str, engine: str) -> str:
         return f"virtio-user:/dev/vhost-net,iface={kernel}"
     if group is Group.KNI:
         return f"kni:kni{kernel}"
-    return f"{group.value}:{engine if group in {Group.AF_PACKET, Group.AF_XDP} else kernel}"
+    return f"{group.value}:{engine if group in _PAIRED else kernel}"

@@ -15,7 +15,7 @@ from wirerate.trial.bridge_verdict import TITLES
 from wirerate.units import LINE_OVERHEAD_OCTETS, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from wirerate.trial.bridge import Bridge
     from wirerate.trial.bridge_look import BridgeLook, Flow
@@ -116,7 +116,7 @@ def table(bridge: Bridge, now: BridgeLook, before: BridgeLook) -> str:
                 f"{lost:,}",
             )
         )
-    below = [_cpu_line(bridge, now, before)]
+    below = [_cpu_line(bridge, _recent_shares(now, before))]
     if bridge.steering.by == "software":
         below.append(f"Steering in software: {bridge.steering.reason}")
     below += _device_lines(bridge)
@@ -132,14 +132,22 @@ def lcore_roles(bridge: Bridge) -> dict[int, str]:
     return {lcores.data: "data path", lcores.kernel: "kernel"}
 
 
-def _cpu_line(bridge: Bridge, now: BridgeLook, before: BridgeLook | None = None) -> str:
-    """Each lcore's share of time spent with frames between looks; before None: not known."""
-    parts = []
-    for lcore, role in lcore_roles(bridge).items():
-        busy = now.busy_ns.get(lcore, 0) - (before.busy_ns.get(lcore, 0) if before else 0)
-        span = now.at_ns - (before.at_ns if before else 0)
-        parts.append(f"lcore {lcore} ({role}) {100 * busy / max(1, span):.1f} %")
+def _cpu_line(bridge: Bridge, shares: Mapping[int, float]) -> str:
+    """Each lcore's share of time spent with frames."""
+    parts = [
+        f"lcore {lcore} ({role}) {100 * shares.get(lcore, 0.0):.1f} %"
+        for lcore, role in lcore_roles(bridge).items()
+    ]
     return f"CPU: {', '.join(parts)}"
+
+
+def _recent_shares(now: BridgeLook, before: BridgeLook) -> dict[int, float]:
+    """As `bridge_shares`, of the time between two looks."""
+    span_ns = max(1, now.at_ns - before.at_ns)
+    return {
+        lcore: (busy - before.busy_ns.get(lcore, 0)) / span_ns
+        for lcore, busy in now.busy_ns.items()
+    }
 
 
 def _device_lines(bridge: Bridge) -> Iterator[str]:
@@ -172,7 +180,9 @@ def summary(bridge: Bridge, end: BridgeEnd) -> str:
             f"  segments        {format_count(look.split)} frames cut into "
             f"{format_count(look.parts)}, {format_count(look.merged)} merged into larger ones"
         )
-    lines += [f"  {line}" for line in (_busy_line(bridge, end), *_device_lines(bridge))]
+    lines += [
+        f"  {line}" for line in (_cpu_line(bridge, bridge_shares(end)), *_device_lines(bridge))
+    ]
     lines.append(f"  engine          {look.cpu_ns / _NS_PER_S:.2f} s of CPU time")
     lines += verdict_lines(end.verdict)
     return wrapped("\n".join(lines), terminal_columns())
@@ -182,15 +192,6 @@ def _rate(flow: Flow, seconds: float) -> str:
     if flow.frames == 0:
         return ""
     return f": {load_text(flow.frames / seconds, flow.octets / flow.frames)}"
-
-
-def _busy_line(bridge: Bridge, end: BridgeEnd) -> str:
-    shares = bridge_shares(end)
-    parts = [
-        f"lcore {lcore} ({role}) {100 * shares.get(lcore, 0.0):.1f} %"
-        for lcore, role in lcore_roles(bridge).items()
-    ]
-    return f"CPU: {', '.join(parts)}"
 
 
 def bridge_shares(end: BridgeEnd) -> dict[int, float]:
