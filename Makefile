@@ -21,7 +21,7 @@ HEADING = @printf '\n== %s\n'
 
 C_FILES = $(shell find engine -name '*.[ch]')
 PYTHON_DIRS = $(wildcard src tools tests bench lab)
-SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dbuildtype=debugoptimized
+SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dunit_tests=enabled -Dbuildtype=debugoptimized
 SANITIZER_ENV := ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
 
@@ -80,6 +80,9 @@ test:
 .PHONY: unit
 unit: build
 	$(HEADING) 'unit: engine/tests'
+	@# `make demo` may have configured the build before cmocka was installed.
+	@grep -q '"unit"' $(RELEASE)/meson-info/intro-tests.json || \
+		meson setup --reconfigure -Dunit_tests=enabled $(RELEASE) >/dev/null
 	@meson test -C $(RELEASE) --suite unit --print-errorlogs
 
 ## sanitize: the same under AddressSanitizer and UBSan, warnings are errors
