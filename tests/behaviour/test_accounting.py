@@ -53,9 +53,12 @@ def agree(tester: dict[str, Any], total: dict[str, int]) -> None:
     back = tester["total"]["received"]
     assert all(port["device"]["socket_drops"] == 0 for port in tester["ports"]), "lost here"
     assert tester["total"]["tx_frames"] == total["rx_frames"]
-    assert back["lost"] == total["dropped"] + total["not_taken"] + total["overflowed"]
-    assert back["duplicates"] == total["duplicated"]
-    assert back["reordered"] == total["reordered"]
+    # What found no room on a busy machine may have been one of two copies: then nothing is lost.
+    no_room = total["not_taken"] + total["overflowed"]
+    copies = total["duplicated"] - back["duplicates"]
+    assert 0 <= copies <= no_room
+    assert back["lost"] == total["dropped"] + no_room - copies
+    assert 0 <= total["reordered"] - back["reordered"] <= no_room
     assert total["tx_frames"] == back["frames"] + back["duplicates"]
     assert total["dropped"] > 0
     assert total["duplicated"] > 0

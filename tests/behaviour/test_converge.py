@@ -54,7 +54,9 @@ def test_loss_finds_what_the_reflector_can_do(program, other_program, tmp_path):
     assert WORK_FPS / 4 < search["fps"] < WORK_FPS
     assert search["bounds"]["upper_fps"] * 0.95 <= search["fps"]
     assert sum(step["intended_fps"] == search["fps"] for step in search["steps"]) >= 2
-    assert search["steps"][0]["judgement"] == "above"
+    # A step in which the machine was busy is invalid, and repeated at the same rate.
+    judged = [step["judgement"] for step in search["steps"] if step["valid"]]
+    assert judged[0] == "above", search["steps"]
     assert document["schema"] == "wirerate-perf/1"
     (port,) = document["ports"]
     assert port["intended_load"]["fps"] == pytest.approx(search["fps"])
