@@ -50,7 +50,7 @@ def measuring(running, least=1):
 
 
 def note(program, pid):
-    return program.root / "run" / f"wr-kp-{pid}.json"
+    return program.runs / f"wr-kp-{pid}.json"
 
 
 def test_the_row_linux_is_measured_and_nothing_is_left(program):
@@ -193,5 +193,5 @@ def test_a_namespace_of_that_name_is_an_error_and_stays(program):
             done.refused(name, "File exists", code=3)
             assert [path.name for path in NAMED.glob(f"wr-kp-{running.pid}-*")] == [name]
         finally:
-            (program.root / "run").mkdir(exist_ok=True)
+            program.runs.mkdir(mode=0o700, parents=True, exist_ok=True)
             assert name in program.run(*CLEANUP).out

@@ -160,6 +160,11 @@ class Program:
     usual_places: bool = False
     _hugepages_before: set[Path] = field(default_factory=_hugepage_files)
 
+    @property
+    def runs(self) -> Path:
+        """Where run directories of this process's user are made."""
+        return self.root / "run" / f"wirerate-{os.geteuid()}"
+
     def environ(self) -> dict[str, str]:
         ours = {"WIRERATE_RUNTIME_DIR": str(self.root / "run"), "RUNTIME_DIRECTORY": str(self.root)}
         outer = {name: value for name, value in os.environ.items() if name not in ours}
@@ -231,7 +236,7 @@ class Program:
         return document
 
     def run_directories(self) -> list[Path]:
-        return sorted((self.root / "run").glob("wr-*"))
+        return sorted((self.root / "run").glob("wirerate-*/wr-*"))
 
     def leftovers(self) -> list[str]:
         """Processes, run directories, DPDK's runtime files and hugepage files of ended runs."""

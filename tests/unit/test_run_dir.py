@@ -10,21 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from wirerate.engine.run_dir import RunDirectory, base_directory, dpdk_directory, sweep
+from wirerate.engine.run_dir import (
+    RunDirectory,
+    base_directory,
+    dpdk_directory,
+    dpdk_environment,
+    sweep,
+)
 from wirerate.errors import HostSetupError
 
 
 @pytest.fixture
 def base(tmp_path, monkeypatch):
-    monkeypatch.setenv("WIRERATE_RUNTIME_DIR", str(tmp_path / "base"))
+    monkeypatch.setenv("WIRERATE_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path / "runtime"))
-    return tmp_path / "base"
+    return tmp_path / f"wirerate-{os.geteuid()}"
 
 
 def dead_run(base, name="wr-dead"):
     """What kill -9 leaves: files, and a lock that nobody holds."""
+    base.mkdir(mode=0o700, exist_ok=True)
     directory = base / name
-    directory.mkdir(parents=True)
+    directory.mkdir()
     (directory / "lock").touch()
     (directory / "counters-1").write_bytes(b"x")
     dpdk_directory(name).mkdir(parents=True)
@@ -84,11 +91,21 @@ def test_a_lock_held_by_another_process_protects(base):
     assert not directory.exists()
 
 
-def test_a_base_open_to_others_is_closed(base):
-    base.mkdir(mode=0o755)
+def test_a_base_open_to_others_is_refused_and_left_as_it_is(base):
+    base.mkdir()
     base.chmod(0o777)
+    with pytest.raises(HostSetupError, match=r"mode 777.*chmod 700"):
+        RunDirectory()
+    assert stat.S_IMODE(base.stat().st_mode) == 0o777
+
+
+def test_a_shared_runtime_directory_is_neither_closed_nor_swept(base):
+    shared = base.parent
+    shared.chmod(0o755)
+    somebody_elses = dead_run(shared, "wr-keep")
     RunDirectory().close()
-    assert stat.S_IMODE(base.stat().st_mode) == 0o700
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+    assert (somebody_elses / "counters-1").exists()
 
 
 def test_a_foreign_base_is_refused(base, monkeypatch):
@@ -131,7 +148,13 @@ def test_where_dpdk_keeps_its_files(monkeypatch):
     assert dpdk_directory("wr-x") == Path("/var/run/dpdk/wr-x")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    assert dpdk_directory("wr-x") == Path("/tmp/dpdk/wr-x")
+    monkeypatch.delenv("WIRERATE_RUNTIME_DIR", raising=False)
+    ours = "/dev/shm/wirerate-1000"  # not /tmp/dpdk, which may be another user's
+    assert dpdk_environment() == {"RUNTIME_DIRECTORY": ours}
+    assert dpdk_directory("wr-x") == Path(ours, "dpdk/wr-x")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/1000")
+    assert dpdk_environment() == {}
+    assert dpdk_directory("wr-x") == Path("/run/user/1000/dpdk/wr-x")
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/unit")
     assert dpdk_directory("wr-x") == Path("/run/unit/dpdk/wr-x")
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.client import ControlClient
 from wirerate.engine.counters import Counters
-from wirerate.engine.run_dir import RunDirectory
+from wirerate.engine.run_dir import RunDirectory, dpdk_environment
 from wirerate.errors import (
     EngineDiedError,
     EngineError,
@@ -158,7 +158,12 @@ class Engine:
         command += [*eal_arguments, "--file-prefix", self.file_prefix]
         with self.log_path.open("wb") as log, _signals_held():
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=os.environ | dpdk_environment(),
             )
 
     def _connect(self) -> None:

@@ -26,28 +26,49 @@ _LCORES = "lcores"
 
 
 def base_directory() -> Path:
-    """Where this user's runs live: WIRERATE_RUNTIME_DIR, /run/wirerate or the user's own tmpfs."""
+    """Where this user's runs live: a folder of our own, which `_private` makes and checks.
+
+    It lies in WIRERATE_RUNTIME_DIR, /run or the user's own tmpfs.
+    """
     asked = os.environ.get("WIRERATE_RUNTIME_DIR")
     if asked:
-        return Path(asked)
+        return Path(asked) / _own_name()
     if os.geteuid() == 0:
         return Path("/run/wirerate")
     session = os.environ.get("XDG_RUNTIME_DIR")
     if session and Path(session).is_dir():
         return Path(session) / "wirerate"
-    return Path(f"/dev/shm/wirerate-{os.geteuid()}")  # noqa: S108 - tmpfs, made 0700 and checked below
+    return Path("/dev/shm") / _own_name()  # noqa: S108 - tmpfs, made 0700 and checked below
+
+
+def _own_name() -> str:
+    """Of a folder next to those of other users."""
+    return f"wirerate-{os.geteuid()}"
+
+
+def dpdk_environment() -> dict[str, str]:
+    """What the engine's environment needs besides, so that DPDK's runtime files are this user's.
+
+    DPDK (eal_filesystem.h) takes RUNTIME_DIRECTORY, /var/run for root, XDG_RUNTIME_DIR, and then
+    /tmp/dpdk: the first user to make that shuts out all others.
+    """
+    known = "RUNTIME_DIRECTORY" in os.environ or "XDG_RUNTIME_DIR" in os.environ
+    return {} if known or os.geteuid() == 0 else {"RUNTIME_DIRECTORY": str(base_directory())}
 
 
 def dpdk_directory(file_prefix: str) -> Path:
     """Where DPDK keeps runtime files of this ``--file-prefix`` (eal_filesystem.h)."""
-    base = os.environ.get("RUNTIME_DIRECTORY")
+    base = (os.environ | dpdk_environment()).get("RUNTIME_DIRECTORY")
     if base is None:
-        base = "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
+        base = "/var/run" if os.geteuid() == 0 else os.environ["XDG_RUNTIME_DIR"]
     return Path(base) / "dpdk" / file_prefix
 
 
 def _private(directory: Path) -> None:
-    """Make directory, or make sure that an existing one is ours and closed to others."""
+    """Make directory, or make sure that an existing one is ours and closed to others.
+
+    What somebody else made is neither changed nor used.
+    """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = directory.lstat()
@@ -58,7 +79,11 @@ def _private(directory: Path) -> None:
         text = f"run directory {directory} belongs to somebody else; set WIRERATE_RUNTIME_DIR"
         raise HostSetupError(text)
     if status.st_mode & 0o077:
-        directory.chmod(0o700)
+        text = (
+            f"run directory {directory} is open to other users (mode "
+            f"{status.st_mode & 0o777:o}); chmod 700 {directory}, or set WIRERATE_RUNTIME_DIR"
+        )
+        raise HostSetupError(text)
 
 
 @contextmanager
