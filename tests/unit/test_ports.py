@@ -184,3 +184,42 @@ def test_memory_that_may_not_be_locked_is_told_from_other_refusals():
     assert about_locked_memory(refusal, said).startswith("0000:03:00.0 cannot be used")
     assert not about_locked_memory(refusal, "EAL: nothing to see")
     assert not about_locked_memory("queues: 5 asked", said)
+
+
+LISTENERS = [
+    "vhost:./a.sock",
+    "memif:./a.sock,role=server",
+    "virtio-user:./a.sock,server=1",
+    "vdev:net_vhost0,iface=./a.sock",
+]
+
+
+@pytest.mark.parametrize("text", LISTENERS)
+def test_what_is_at_the_place_of_a_socket_is_kept(place, text):
+    (place / "a.sock").write_text("precious")
+    with pytest.raises(HostSetupError, match=r"a\.sock is there already and is no socket"):
+        check(text)
+    assert (place / "a.sock").read_text() == "precious"
+
+
+@pytest.mark.parametrize("text", LISTENERS)
+def test_the_socket_of_another_program_is_kept(place, text):
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind("a.sock")
+        other.listen()
+        with pytest.raises(HostSetupError, match=r"another program listens at .*a\.sock"):
+            check(text)
+        assert (place / "a.sock").is_socket()
+    check(text)  # the socket of one that has ended is in nobody's way
+    assert not (place / "a.sock").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["vhost:./a.sock,client=1", "memif:./a.sock", "virtio-user:./a.sock"]
+)
+def test_who_connects_needs_the_socket_of_another_program(place, text):
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind("a.sock")
+        other.listen()
+        check(text)
+        assert (place / "a.sock").is_socket()

@@ -42,6 +42,8 @@ def check_port(title: str, location: Location, queues: int, root: Path = ROOT) -
         _check_directory(title, location)
     if location.kind is LocationKind.MEMIF and _ABSTRACT not in location.devargs:
         _remove_stale(Path(location.value), root)
+    if location.listens_at:
+        _check_free(title, location, Path(location.listens_at), root)
     if location.kind is LocationKind.PCI:
         _check_vfio(title, location, root)
     _check_kernel_device(title, location, root)
@@ -140,6 +142,26 @@ def _remove_stale(path: Path, root: Path) -> None:
             path.unlink()
     except OSError:
         return  # not there, or not ours: the driver has the words
+
+
+def _check_free(title: str, location: Location, path: Path, root: Path) -> None:
+    """Whoever listens makes its socket anew: drivers remove what is there, also when they fail.
+
+    A socket that is left of an end that was killed is removed here; nothing else ever is.
+    """
+    _remove_stale(path, root)
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return  # not there, or not ours to look at: the driver has the words
+    if not stat.S_ISSOCK(mode):
+        raise HostSetupError(
+            f"{title}: {location}: {path} is there already and is no socket; choose another path, "
+            "or remove it"
+        )
+    raise HostSetupError(
+        f"{title}: {location}: another program listens at {path}; end it, or choose another path"
+    )
 
 
 def _is_listened_to(path: Path, root: Path) -> bool:

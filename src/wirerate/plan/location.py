@@ -74,6 +74,14 @@ _INTERFACE_OCTETS_MAX = 15  # IFNAMSIZ - 1
 _SOCKET_OCTETS_MAX = 107  # sun_path - 1
 _NAME_OCTETS_MAX = 20  # what RTE_RING_NAMESIZE leaves after the prefixes of net_ring
 # EAL chooses a vdev's driver by the start of its name; eth_ are the older aliases.
+_LISTENERS = {
+    "net_vhost": (LocationKind.VHOST, "iface"),
+    "eth_vhost": (LocationKind.VHOST, "iface"),
+    "net_virtio_user": (LocationKind.VIRTIO_USER, "path"),
+    "virtio_user": (LocationKind.VIRTIO_USER, "path"),
+    "net_memif": (LocationKind.MEMIF, "socket"),
+}
+"""Drivers that may listen: what they are, and the devarg that names the socket."""
 _VDEVS_OF_VHOST = ("net_virtio_user", "virtio_user", "net_vhost", "eth_vhost")
 
 
@@ -115,6 +123,30 @@ class Location:
         if self.kind is LocationKind.KNI:
             return "/dev/kni", "rte_kni"
         return (VHOST_NET, "vhost_net") if self.value == VHOST_NET and self.interface else None
+
+    @property
+    def listens_at(self) -> str:
+        """The file where it makes a socket for its peer to connect to; empty where it makes none.
+
+        DPDK's defaults: net_vhost listens unless ``client=1``, net_virtio_user with ``server=1``,
+        net_memif with ``role=server``.
+        """
+        kind, value, devargs = self.kind, self.value, self.devargs
+        if kind is LocationKind.VDEV:
+            name, _, devargs = value.partition(",")
+            known = [driver for driver in _LISTENERS if name.startswith(driver)]
+            if not known:
+                return ""
+            kind, key = _LISTENERS[known[0]]
+            value = _devarg(devargs, key)
+        if _devarg(devargs, "socket-abstract") == "yes":
+            return ""
+        listens = {
+            LocationKind.VHOST: _devarg(devargs, "client") != "1",
+            LocationKind.VIRTIO_USER: _devarg(devargs, "server") == "1",
+            LocationKind.MEMIF: _devarg(devargs, "role") in {"server", "master"},
+        }
+        return value if listens.get(kind, False) else ""
 
     @property
     def needs_pci(self) -> bool:
