@@ -111,6 +111,7 @@ open_signal_fd(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -150,6 +151,22 @@ stdin_ended(void)
 	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
+/* SIGUSR1 ends the traffic, not the engine. Returns whether a signal asked for the engine's end. */
+static bool
+take_signals(struct session *session, int signal_fd)
+{
+	struct signalfd_siginfo info;
+	bool end = false;
+
+	while (read(signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			session_end_traffic(session);
+		else
+			end = true;
+	}
+	return end;
+}
+
 static void
 serve(struct session *session, struct control *control, const struct wakers *wakers)
 {
@@ -159,7 +176,7 @@ serve(struct session *session, struct control *control, const struct wakers *wak
 
 		if (epoll_wait(wakers->epoll_fd, &event, 1, -1) != 1)
 			continue;
-		if (event.data.fd == wakers->signal_fd)
+		if (event.data.fd == wakers->signal_fd && take_signals(session, wakers->signal_fd))
 			return;
 		if (event.data.fd == STDIN_FILENO && stdin_ended())
 			return;

@@ -436,6 +436,13 @@ session_dispatch(void *user, const char *method, const json_t *params, struct er
 }
 
 void
+session_end_traffic(struct session *session)
+{
+	if (session->program != NULL)
+		program_end_traffic(session->program);
+}
+
+void
 session_tick(struct session *session)
 {
 	if (session->program != NULL)

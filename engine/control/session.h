@@ -32,6 +32,9 @@ struct session {
 json_t *session_dispatch(void *session, const char *method, const json_t *params,
 			 struct error *err);
 
+/* Let no more frames leave; the program stays loaded, its counters readable, until program.unload. */
+void session_end_traffic(struct session *session);
+
 /* To be called every 100 ms. */
 void session_tick(struct session *session);
 

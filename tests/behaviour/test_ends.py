@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import signal
+import subprocess
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from support.host import CPUS, ONE, idle_testpmd, needs, needs_two_cpus
 from support.program import adds_up, gone, port, wait_for
+from wirerate.cli.engine_session import BOUNCE_S
+from wirerate.engine.counters import Counters
 
 SLACK_S = 2.0
 """What a loaded machine may take on top of the second that is promised."""
@@ -195,3 +201,71 @@ def test_a_peer_that_dies(program, tmp_path):
     document = json.loads(run.out)
     assert document["verdict"]["valid"] is False
     assert any("link" in reason for reason in reasons(document))
+
+
+def waits_to_write(pid):
+    """Its main thread sleeps in write(2) to a pipe."""
+    return "pipe_write" in Path(f"/proc/{pid}/wchan").read_text()
+
+
+@contextmanager
+def blocked_output(program, *words):
+    """A command whose standard output is a full pipe that nobody reads."""
+    unread, blocked = os.pipe()
+    fcntl.fcntl(blocked, fcntl.F_SETPIPE_SZ, 4096)
+    process = subprocess.Popen(
+        program.words(words), env=program.environ(), stdout=blocked, stderr=subprocess.PIPE
+    )
+    os.close(blocked)
+    try:
+        wait_for("a full pipe", lambda: waits_to_write(process.pid))
+        yield process, unread
+    finally:
+        os.close(unread)
+        process.kill()
+        process.communicate()
+
+
+def counted(program):
+    """Frames sent by the engine that runs."""
+    (file,) = program.runs.glob("wr-*/counters-*")
+    counters = Counters(file)
+    return lambda: sum(block["frames"] for block in counters.of_kind("tx"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_traffic_ends_though_nobody_reads(program, number):
+    with blocked_output(program, "perf", "ring:x", *RATE, "-T", "100ms") as (process, _):
+        frames = counted(program)
+        process.send_signal(number)
+        before = -1
+        while before != frames():  # at 20,000 frames/s two of these are never the same
+            before = frames()
+            time.sleep(0.2)
+        assert process.poll() is None, "it waits for its reader"
+        time.sleep(BOUNCE_S)
+        process.send_signal(number)
+        assert process.wait(timeout=20) == 130
+    assert program.leftovers() == []
+
+
+def test_what_was_blocked_is_complete(program):
+    with blocked_output(program, "perf", "ring:x", *RATE, "-T", "100ms") as (process, unread):
+        process.send_signal(signal.SIGTERM)
+        out = b""
+        while part := os.read(unread, 65536):
+            out += part
+        assert process.wait(timeout=20) == 0
+    assert b"note: stopped by the user" in out
+
+
+def test_an_engine_that_was_stopped_is_ended_by_the_second_signal(program):
+    with program.start("perf", "ring:x", *RATE, "--json") as running:
+        running.sending()
+        os.kill(running.engine_pid(), signal.SIGSTOP)
+        running.signal(signal.SIGINT)
+        time.sleep(2 * BOUNCE_S)
+        assert not running.over()
+        running.signal(signal.SIGINT)
+        assert running.finish(timeout_s=20).code == 130
+    assert program.leftovers() == []

@@ -7,13 +7,15 @@ Called by `wirerate.cli.execute` for plans and by `wirerate.cli.forward_session`
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from wirerate.engine.eal import eal_arguments
-from wirerate.engine.process import Engine
+from wirerate.engine.process import Engine, kill_engines
 from wirerate.engine.run_dir import idle_of, lcores_in_use
 from wirerate.errors import ExitCode
 from wirerate.host.ports import check_port
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from wirerate.engine.eal import Memory
     from wirerate.plan.location import Location
     from wirerate.plan.run_settings import RunSettings
+
+
+BOUNCE_S = 0.5
+"""Signals so soon after the first are the same request: a terminal and a supervisor may each send
+one."""
 
 
 class Stoppable(Protocol):
@@ -96,11 +103,27 @@ def tell_ports(
 def stopping(what: Stoppable) -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP end it in good order instead of this process.
 
+    One more, later than BOUNCE_S, ends engines and command at once: the good order may wait for a
+    reader of standard output, or for an engine that was stopped. The next ends this process.
     Under nohup SIGHUP is ignored, and stays so.
     """
+    first: list[float] = []
 
     def stop(_number: int, _frame: object) -> None:
-        what.stop()
+        now = time.monotonic()
+        if not first:
+            first.append(now)
+            what.stop()
+        elif now - first[0] > BOUNCE_S:
+            give_up()
+
+    def give_up() -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+        kill_engines()
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 -- what is buffered must not block
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise KeyboardInterrupt
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:

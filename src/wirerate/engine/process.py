@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sysconfig
 import time
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,15 @@ def about_locked_memory(refusal: str, said: str) -> str:
     )
 
 
+_STARTED: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def kill_engines() -> None:
+    """End every engine of this process at once; for signal handlers."""
+    for engine in tuple(_STARTED):
+        engine.kill()
+
+
 @contextmanager
 def _signals_held() -> Iterator[None]:
     """Let no Ctrl-C come between the start of a child and knowing about it.
@@ -120,6 +130,7 @@ class Engine:
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
         self._client: ControlClient | None = None
+        _STARTED.add(self)
         try:
             self._launch(find_engine(), eal_arguments)
             self._connect()
@@ -270,6 +281,14 @@ class Engine:
         See `traffic.rate` in docs/design/0007-flows.md.
         """
         self.call("traffic.rate", {"stream": stream, "fps": fps})
+
+    def end_traffic(self) -> None:
+        """Let no more frames leave, whatever this thread waits for; for signal handlers.
+
+        The program stays loaded and its counters readable. Nothing happens where the engine died.
+        """
+        if self._process is not None:
+            self._process.send_signal(signal.SIGUSR1)
 
     def kill(self) -> None:
         """End the engine at once, whatever it does; `close` is still to come."""

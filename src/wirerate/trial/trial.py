@@ -66,6 +66,7 @@ class Trial:
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
         self.interrupted = True
+        self.engine.end_traffic()  # now: this thread may be waiting for a screen that stands still
 
     def watch(self) -> Iterator[Snapshot]:
         """Run the trial; a snapshot every period while frames are sent, none at the end."""
