@@ -65,9 +65,11 @@ static bool
 same_addresses(const struct rte_mbuf *a, const struct rte_mbuf *b, const struct tcp_frame *frame)
 {
 	const struct rte_ipv4_hdr *ip = ipv4_of(a, frame), *other = ipv4_of(b, frame);
+	const struct rte_ipv6_hdr *ip6 = ipv6_of(a, frame), *other6 = ipv6_of(b, frame);
 
-	if (frame->ipv6)
-		return memcmp(ipv6_of(a, frame)->src_addr, ipv6_of(b, frame)->src_addr, 32) == 0;
+	if (frame->ipv6) /* an address is an array of octets, since DPDK 24.11 in a structure */
+		return memcmp(&ip6->src_addr, &other6->src_addr, sizeof(ip6->src_addr)) == 0 &&
+		       memcmp(&ip6->dst_addr, &other6->dst_addr, sizeof(ip6->dst_addr)) == 0;
 	return ip->src_addr == other->src_addr && ip->dst_addr == other->dst_addr;
 }
 
