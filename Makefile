@@ -15,6 +15,9 @@ FUZZ := build/fuzz
 FUZZ_SECONDS ?= 10
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+TRIALS ?= 100
+SEED ?=
+FAULT ?=
 JOB ?=
 
 HEADING = @printf '\n== %s\n'
@@ -117,6 +120,12 @@ lab-stage: build
 behaviour: build
 	$(HEADING) 'behaviour: tests/'
 	@python -m pytest $(PYTEST_ARGS)
+
+## chaos: TRIALS (100) random trials with faults, each judged by a witness (docs/chaos.md); SEED=N repeats
+.PHONY: chaos
+chaos: build
+	$(HEADING) 'chaos: $(TRIALS) trials'
+	@PYTHONPATH=tests python -m chaos --trials $(TRIALS) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault '$(FAULT)')
 
 # --- Check -----------------------------------------------------------------------------------------
 ## check: format, lint, types, spelling, include direction, sizes; changes nothing
