@@ -13,6 +13,7 @@ RELEASE := build/release
 SANITIZE := build/sanitize
 FUZZ := build/fuzz
 FUZZ_SECONDS ?= 10
+STRICT_FRAMES ?= 1e7
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 TRIALS ?= 100
@@ -117,7 +118,7 @@ lab-stage: build
 
 ## behaviour: tests/ against the installed program; PYTEST_ARGS='-k ring' picks
 .PHONY: behaviour
-behaviour: build
+behaviour: build strict-engine
 	$(HEADING) 'behaviour: tests/'
 	@python -m pytest $(PYTEST_ARGS)
 
@@ -126,6 +127,14 @@ behaviour: build
 chaos: build
 	$(HEADING) 'chaos: $(TRIALS) trials'
 	@PYTHONPATH=tests python -m chaos --trials $(TRIALS) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault '$(FAULT)')
+
+## strict: every command on devices with a NIC's rules, STRICT_FRAMES (1e7) frames in each case
+.PHONY: strict strict-engine
+strict: build strict-engine
+	$(HEADING) 'strict: $(STRICT_FRAMES) frames in each case'
+	@STRICT_FRAMES=$(STRICT_FRAMES) python -m pytest -s --timeout 1200 tests/behaviour/test_strict_device.py
+strict-engine: build
+	@ninja -C $(RELEASE) --quiet engine/tests/strict/wirerate-engine-strict
 
 # --- Check -----------------------------------------------------------------------------------------
 ## check: format, lint, types, spelling, include direction, sizes; changes nothing

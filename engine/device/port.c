@@ -9,6 +9,7 @@
 
 #include <rte_cycles.h>
 
+#include "device/frames_held.h"
 #include "device/port_steer.h"
 
 #define DRAIN_BURST 64
@@ -175,18 +176,8 @@ port_refill_frames(const struct port *port)
 uint32_t
 port_frames_held_max(const struct port *port)
 {
-	static const char *const copying[] = {"net_null", "net_pcap", "net_tap", "net_af_packet",
-					      "net_vhost"};
-
-	for (size_t i = 0; i < RTE_DIM(copying); i++) {
-		if (strcmp(port->driver, copying[i]) == 0)
-			return 0;
-	}
-	if (strcmp(port->driver, "net_memif") == 0 &&
-	    strstr(port->config.location, "zero-copy=yes") == NULL)
-		return 0;
-	/* A ring's reader may hold a burst of its own besides; a ring has the Tx descriptors' number of slots. */
-	return port->tx_descriptors + CONFIG_BURST_MAX;
+	return frames_held_max(port->driver, port->config.location,
+			       RTE_MAX(port->tx_ring, port->tx_descriptors));
 }
 
 bool

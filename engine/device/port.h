@@ -38,6 +38,7 @@ struct port {
 	uint16_t tx_queues;
 	uint16_t rx_descriptors; /* as the device took them */
 	uint16_t tx_descriptors;
+	uint16_t tx_ring; /* Tx descriptors as the driver reports them; 0: it does not */
 	uint16_t max_rx_queues;
 	uint16_t max_tx_queues;
 	char driver[32];
@@ -87,10 +88,7 @@ void port_sample(struct port *port, struct port_counters *counters);
 /* Tx descriptors that should be free before a full device is asked again; 0: ask at once. */
 uint32_t port_refill_frames(const struct port *port);
 
-/*
- * Frames that the device may still read after they were handed to it, at most, on one queue: 0 where the driver
- * copies them before it returns. Later ones do not change this bound: the frames are the last ones handed over.
- */
+/* Frames that the device may still read after they were handed to it, at most, on one queue: frames_held.h. */
 uint32_t port_frames_held_max(const struct port *port);
 
 /* Nobody sends: does the device hold no frame any more? A ring is emptied; what a NIC holds, it holds. */

@@ -177,6 +177,18 @@ setup_queues(const struct port *port, const struct rte_eth_dev_info *info, uint6
 	return code;
 }
 
+/* Some drivers make more descriptors than asked for, and hold as many frames. */
+static void
+note_tx_ring(struct port *port)
+{
+	struct rte_eth_txq_info info;
+
+	for (uint16_t q = 0; q < port->tx_queues; q++) {
+		if (rte_eth_tx_queue_info_get(port->port_id, q, &info) == 0)
+			port->tx_ring = RTE_MAX(port->tx_ring, info.nb_desc);
+	}
+}
+
 static int
 configure(struct port *port, const struct rte_eth_dev_info *info, const char *path,
 	  struct error *err)
@@ -212,6 +224,7 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 			"%s (%s) could not be configured: %s; its reason is in the engine's log",
 			port->config.location, port->driver, strerror(-code));
 	port->started = true;
+	note_tx_ring(port);
 	return 0;
 }
 

@@ -10,6 +10,7 @@ written before each burst need a ring beyond what the device may still hold. Pur
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from wirerate.plan.location import LocationKind
@@ -29,7 +30,7 @@ READY_PERIOD_MAX = 8192
 #: Else fields are written before each burst; these many frames leave room for lists of values.
 _WALK_FRAMES = 16_384
 _RING_FRAMES_MIN = 64
-#: What copies frames before it returns (engine/device/port.c, port_frames_held_max).
+#: What copies frames before it returns (engine/device/frames_held.c).
 _COPYING = {
     LocationKind.NULL,
     LocationKind.PCAP,
@@ -38,19 +39,35 @@ _COPYING = {
     LocationKind.VHOST,
 }
 _DESCRIPTORS_DEFAULT = 1024
+_RING_MIN = 1024
+_MEMIF_RSIZE_MAX = 14
 _BURST_MAX = 512
 
 
 def frames_held_max(location: Location, tx_descriptors: int) -> int:
-    """Frames that a Tx queue's device may still read after it took them.
+    """Frames that a Tx queue's device may still read after it took them: at most the engine's.
 
-    ``tx_descriptors`` 0 is the default.
+    ``tx_descriptors`` 0 is the default. Drivers make longer rings than asked for
+    (engine/device/frames_held.h).
     """
+    descriptors = tx_descriptors or _DESCRIPTORS_DEFAULT
     if location.kind in _COPYING:
         return 0
-    if location.kind is LocationKind.MEMIF and "zero-copy=yes" not in location.devargs:
-        return 0
-    return (tx_descriptors or _DESCRIPTORS_DEFAULT) + _BURST_MAX
+    if location.kind is LocationKind.RING:
+        return descriptors + _BURST_MAX
+    if location.kind is LocationKind.MEMIF or location.value.startswith("net_memif"):
+        if "zero-copy=yes" not in location.devargs:
+            return 0
+        sizes = [min(size, _MEMIF_RSIZE_MAX) for size in _numbers(location, "rsize")]
+        descriptors = 1 << max(sizes, default=0)
+    if location.kind is LocationKind.VIRTIO_USER:
+        descriptors = max(descriptors, *_numbers(location, "queue_size"), 1)
+    return max(1 << (descriptors - 1).bit_length(), _RING_MIN) + _BURST_MAX
+
+
+def _numbers(location: Location, name: str) -> list[int]:
+    """The values of an argument of the location."""
+    return [int(text) for text in re.findall(rf"(?:^|,){name}=(\d{{1,5}})", location.devargs)]
 
 
 def flow_memory_octets(compiled: CompiledFlow, queues: int, burst: int, held: int) -> int:

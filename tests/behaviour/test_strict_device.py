@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every command on devices that hold, free and round as NICs do, and count each broken rule.
+
+`make strict STRICT_FRAMES=1e7` sends more. Trials may be invalid on a busy machine; what the
+devices saw, and what was sent and received, holds then, too.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from support.captures import frame_octets, write_pcap
+from support.host import CPUS, ONE, is_root, needs_two_cpus, run
+from support.program import wait_for
+from support.strict import FRAMES, strict_on, tallied
+
+PROFILES = ("i40e", "ixgbe", "e810", "mlx5", "bnxt")
+ODD = {"i40e": "1024/1120", "ixgbe": "1000/1000", "e810": "1024/96", "mlx5": "1024/1100"}
+ODD["bnxt"] = "100/3000"
+MAP = ("-m", f"{ONE}.0")
+ADDRESS = "10.0.0.1"
+ENDLESS = 10**15
+MAC = "02:57:52:00:00:00"
+"""To which the source behind a device sends."""
+MILLION = """\
+ports: [{name: p0, location: "%(device)s"}]
+flows:
+- name: million
+  tx_rx: {port: {tx_name: p0, rx_names: [p0]}}
+  metrics: {enable: true, loss: true, latency: {enable: true}}
+  packet:
+  - ethernet: {src: {value: "02:57:52:00:00:00"}, dst: {value: "02:57:52:01:00:00"}}
+  - ipv4:
+      src: {increment: {start: 198.18.0.1, step: 0.0.0.1, count: 65536}}
+      dst: {increment: {start: 198.19.0.1, step: 0.0.0.1, count: 15625}}
+  - udp:
+      src_port: {random: {min: 1024, max: 65535, seed: 9, count: 1000000}}
+      dst_port: {value: 9}
+  size: {weight_pairs: {predefined: imix}}
+  rate: {percentage: 100}
+  duration: {fixed_packets: {packets: %(frames)d}}
+"""
+
+
+@pytest.fixture
+def strict(program, tmp_path):
+    return strict_on(program, tmp_path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def figure():
+    yield
+    print(f"\nstrict devices: {tallied():,} frames held, 0 breaches")
+
+
+def came_back(flow):
+    """All frames of a measured flow, each once, in order and undamaged."""
+    received = flow["received"]
+    assert received["frames"] == flow["tx_frames"]
+    for word in ("lost", "duplicates", "reordered", "damaged"):
+        assert received.get(word, 0) == 0, word
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("more", [(), ("--measure",)], ids=["plain", "measured"])
+def test_perf(strict, profile, more):
+    words = ("--count", str(FRAMES), "-d", ODD[profile], *MAP, *more)
+    (port,) = strict.finished("perf", strict.device(0, profile=profile), *words)["ports"]
+    (report,) = strict.reports()
+    assert report["received"] == report["sent"] == report["taken"] == FRAMES
+    assert port["tx_frames"] == port["rx_frames"] == FRAMES
+    assert report["held_max"] > report["descriptors"] - 64, "it holds what its ring holds"
+
+
+@needs_two_cpus
+def test_perf_between_two_devices(strict):
+    ends = [strict.device(number, profile="i40e", wire="a") for number in (0, 1)]
+    maps = ("-m", f"{CPUS[-2]}.0", "-m", f"{CPUS[-1]}.1")
+    ports = strict.finished("perf", *ends, "--count", str(FRAMES), *maps, "-b", "32")["ports"]
+    for port, report in zip(ports, strict.reports(), strict=True):
+        assert port["rx_frames"] == port["tx_frames"] == report["sent"] == FRAMES
+
+
+def test_several_queues_by_the_devices_own_hash(strict):
+    words = ("--count", str(FRAMES), "-m", f"{ONE}:{ONE}.0", "--measure")
+    (port,) = strict.finished("perf", strict.device(0, profile="ixgbe"), *words)["ports"]
+    strict.reports()
+    assert port["rx_frames"] == FRAMES
+
+
+@pytest.mark.parametrize("burst", ["4", "32"])
+@pytest.mark.parametrize("profile", ["mlx5", "bnxt"])
+def test_run_a_million_tuples(strict, tmp_path, profile, burst):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(MILLION % {"device": strict.device(0, profile=profile), "frames": FRAMES})
+    words = ("run", str(plan), "-d", ODD[profile], "-b", burst, *MAP)
+    (flow,) = strict.finished(*words)["flows"]
+    strict.reports()
+    assert flow["tx_frames"] == FRAMES
+    came_back(flow)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_replay(strict, tmp_path, profile):
+    frames = [(i * 1000, frame_octets(60 + i % 1400, i), None) for i in range(1000)]
+    trace = write_pcap(tmp_path / "in.pcap", frames)
+    loops = ("--loops", str(FRAMES // 1000), "-d", ODD[profile])
+    strict.finished("replay", str(trace), strict.device(0, profile=profile), *loops, *MAP)
+    (report,) = strict.reports()
+    assert report["sent"] == FRAMES // 1000 * 1000
+
+
+@pytest.mark.parametrize("mode", ["0"])
+def test_flows(strict, mode):
+    speed = ("-s", f"{FRAMES}pps") if mode == "1" else ()
+    words = ("--mode", mode, *speed, "--duration", "1", "-d", ODD["bnxt"], *MAP)
+    found = strict.finished("flows", strict.device(0, profile="bnxt"), *words)
+    (report,) = strict.reports()
+    assert found["ports"][0]["rx_frames"] == report["sent"] > 0
+
+
+def seconds():
+    """Time for all frames of a source, and what a slow machine takes longer is not forwarded."""
+    return str(1 + FRAMES / 5e5)
+
+
+@pytest.mark.parametrize("profile", ["ixgbe"])
+def test_reflect_and_answer_pings(strict, profile):
+    device = strict.device(0, profile=profile, source=FRAMES, ping=ADDRESS)
+    words = ("--address", ADDRESS, "--duration", seconds())
+    (way,) = strict.finished("reflect", device, *words)["ways"]
+    (report,) = strict.reports()
+    assert report["replies"] > 0
+    assert report["plain"] == way["tx_frames"] > 0
+    assert report["taken"] == report["plain"] + report["replies"]
+    assert report["disordered"] == 0
+
+
+@pytest.mark.parametrize("profile", ["i40e", "mlx5"])
+def test_bridge_to_a_tap(strict, profile):
+    """Frames for the kernel and its answers to pings; a tap takes what it can."""
+    if not is_root():
+        pytest.skip("needs root for a tap in a network namespace")
+    space, tap = f"wr-strict-{profile}", f"wrs{profile}"
+    run("ip", "netns", "add", space)
+    try:
+        strict.program.prefix = ("ip", "netns", "exec", space)
+        device = strict.device(0, profile=profile, source=ENDLESS, ping=ADDRESS)
+        words = ("bridge", device, f"tap:{tap}", "--duration", "3", "--json")
+        with strict.program.start(*words) as running:
+            inside = ("ip", "-n", space)
+            wait_for("the tap", lambda: tap in run(*inside, "-br", "link"))
+            run(*inside, "link", "set", tap, "address", MAC, "up")
+            run(*inside, "addr", "add", f"{ADDRESS}/24", "dev", tap)
+            run(*inside, "neigh", "add", "10.0.0.254", "lladdr", "02:00:00:00:00:99", "dev", tap)
+            done = running.finish()
+    finally:
+        run("ip", "netns", "del", space)
+    assert (done.code, done.err) == (0, ""), done.err
+    (report,) = strict.reports()
+    assert report["replies"] > 0
