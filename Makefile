@@ -68,17 +68,23 @@ demo: build
 	@wirerate perf --duration 5
 
 # --- Test ------------------------------------------------------------------------------------------
-## test: everything: build, check, unit tests plain and sanitized, fuzzing for seconds, lab, behaviour
+## test: everything: the quick part, sanitized unit tests, fuzzing for seconds, lab, behaviour
 .PHONY: test
 test:
-	@$(MAKE) setup
-	@$(MAKE) build
-	@$(MAKE) check
-	@$(MAKE) unit
+	@$(MAKE) quick
 	@$(MAKE) sanitize
 	@$(MAKE) fuzz
 	@$(MAKE) lab-stage
 	@$(MAKE) behaviour
+
+## quick: what needs no traffic: build, check, unit tests, plans and frames; on all CPUs
+.PHONY: quick
+quick:
+	@$(MAKE) setup
+	@$(MAKE) build
+	@$(MAKE) check
+	@$(MAKE) unit
+	@$(MAKE) plans
 
 ## unit: the engine's unit tests
 .PHONY: unit
@@ -116,11 +122,19 @@ lab-stage: build
 	$(HEADING) 'lab-stage: emulated NICs'
 	@python -m lab.lab --or-skip stage
 
-## behaviour: tests/ against the installed program; PYTEST_ARGS='-k ring' picks
+# Of all tests, those that measure nothing: they may share the CPUs.
+PLANS := tests/unit tests/golden tests/property
+## plans: the package's own tests, no engine runs for long; PYTEST_ARGS='-k ring' picks
+.PHONY: plans
+plans: build
+	$(HEADING) 'plans: $(PLANS)'
+	@python -m pytest --numprocesses=auto $(PLANS) $(PYTEST_ARGS)
+
+## behaviour: the other tests, against the installed program, one at a time; PYTEST_ARGS='-k ring' picks
 .PHONY: behaviour
 behaviour: build strict-engine
-	$(HEADING) 'behaviour: tests/'
-	@python -m pytest $(PYTEST_ARGS)
+	$(HEADING) 'behaviour: tests/ without $(PLANS)'
+	@python -m pytest tests $(PLANS:%=--ignore=%) $(PYTEST_ARGS)
 
 ## chaos: TRIALS (100) random trials with faults, each judged by a witness (docs/chaos.md); SEED=N repeats
 .PHONY: chaos

@@ -27,6 +27,9 @@ class Engine:
     def call(self, method, _params=None):
         self.calls.append(method)
 
+    def end_traffic(self):
+        self.calls.append("end_traffic")
+
     def alive(self):
         return not self.dead
 
@@ -141,8 +144,10 @@ def test_a_warm_up_is_a_whole_trial():
 
 
 def test_a_warm_up_that_was_stopped_stops_all():
-    made = trial_of(Counters(sent=1))
+    engine = Engine()
+    made = trial_of(Counters(sent=1), engine)
     made.stop()
+    assert engine.calls == ["end_traffic"], "at once, whatever the watcher waits for"
     with pytest.raises(KeyboardInterrupt):
         warm_up(made)
 
