@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,10 +19,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 
 #include "base/error.h"
+#include "base/tsc_clock.h"
 #include "control/control_socket.h"
 #include "control/session.h"
 #include "device/memory_node.h"
@@ -33,6 +37,7 @@ struct options {
 	bool exit_on_stdin_eof;
 	int memory_node; /* where EAL's own memory is wanted; -1: wherever the main lcore runs */
 	const char *scan_path; /* only read this capture file, and exit */
+	bool clock;            /* only print the TSC's frequency, and exit */
 };
 
 struct wakers {
@@ -44,9 +49,10 @@ struct wakers {
 static const char usage[] =
 	"usage: wirerate-engine --run-dir DIR [--exit-on-stdin-eof] [--memory-node N] -- EAL-ARGUMENTS\n"
 	"       wirerate-engine --scan-trace FILE\n"
+	"       wirerate-engine --clock\n"
 	"Started by wirerate; see docs/design/0002-engine-interface.md.\n";
 
-/* Returns the index of "--" in argv, whose following words are EAL's (0 where only to scan); or exits. */
+/* Returns the index of "--" in argv, whose following words are EAL's (0 where none are to come); or exits. */
 static int
 parse_options(struct options *options, int argc, char **argv)
 {
@@ -54,6 +60,7 @@ parse_options(struct options *options, int argc, char **argv)
 					      {"exit-on-stdin-eof", no_argument, NULL, 'e'},
 					      {"memory-node", required_argument, NULL, 'm'},
 					      {"scan-trace", required_argument, NULL, 's'},
+					      {"clock", no_argument, NULL, 'c'},
 					      {"version", no_argument, NULL, 'V'},
 					      {"help", no_argument, NULL, 'h'},
 					      {NULL, 0, NULL, 0}};
@@ -73,6 +80,9 @@ parse_options(struct options *options, int argc, char **argv)
 		case 's':
 			options->scan_path = optarg;
 			break;
+		case 'c':
+			options->clock = true;
+			break;
 		case 'V':
 			printf("wirerate-engine %s (%s linked)\n", WR_VERSION, WR_DPDK_LINK);
 			exit(EXIT_SUCCESS);
@@ -84,10 +94,11 @@ parse_options(struct options *options, int argc, char **argv)
 			exit(EXIT_FAILURE);
 		}
 	}
-	if (options->scan_path != NULL && options->run_dir == NULL && optind == argc)
+	if ((options->scan_path != NULL) + options->clock == 1 && options->run_dir == NULL &&
+	    optind == argc)
 		return 0;
-	if (options->scan_path != NULL || options->run_dir == NULL || optind == 1 ||
-	    strcmp(argv[optind - 1], "--") != 0) {
+	if (options->scan_path != NULL || options->clock || options->run_dir == NULL ||
+	    optind == 1 || strcmp(argv[optind - 1], "--") != 0) {
 		fputs(usage, stderr);
 		exit(EXIT_FAILURE);
 	}
@@ -189,9 +200,9 @@ serve(struct session *session, struct control *control, const struct wakers *wak
 }
 
 static int
-run(const struct options *options, int signal_fd, struct error *err)
+run(const struct options *options, const struct tsc_clock *clock, int signal_fd, struct error *err)
 {
-	struct session session = {.run_dir = options->run_dir};
+	struct session session = {.run_dir = options->run_dir, .clock = *clock};
 	struct wakers wakers = {.signal_fd = signal_fd};
 	struct control *control = NULL;
 	char path[256];
@@ -220,16 +231,69 @@ scan(const char *path)
 	return EXIT_FAILURE;
 }
 
+/*
+ * The TSC's frequency as DPDK has it. Test hook: WIRERATE_TEST_TSC_PPM makes it wrong by as much, which nothing but the
+ * doctor's line may show (docs/design/0005-measurement.md, "Clocks").
+ */
+static uint64_t
+dpdk_tsc_hz(void)
+{
+	const char *ppm = getenv("WIRERATE_TEST_TSC_PPM");
+	double hz = (double)rte_get_tsc_hz();
+
+	return (uint64_t)(ppm == NULL ? hz : hz * (1 + atof(ppm) / 1e6));
+}
+
+/* EAL is up: what DPDK believes, and what is true. The first reading was taken before. */
+static void
+settle_clock(struct tsc_clock *clock)
+{
+	clock->dpdk_hz = dpdk_tsc_hz();
+	tsc_clock_settle(clock);
+}
+
+/* For the doctor: one lcore on this CPU, no device, no privilege, and no folder left behind. */
+static int
+print_clock(const char *program, struct tsc_clock *clock)
+{
+	char line[512], dir[256], *args[16], *rest = line;
+	int count = 0;
+
+	snprintf(line, sizeof(line),
+		 "%s\n--no-huge\n--no-pci\n--no-shconf\n--no-telemetry\n-m\n16\n--log-level=error\n"
+		 "--file-prefix=wirerate-clock-%d\n--lcores=0@%d",
+		 basename(program), (int)getpid(), sched_getcpu());
+	while (rest != NULL)
+		args[count++] = strsep(&rest, "\n");
+	if (rte_eal_init(count, args) < 0) {
+		fprintf(stderr, "wirerate-engine: EAL did not start: %s\n",
+			rte_strerror(rte_errno));
+		return EXIT_FAILURE;
+	}
+	settle_clock(clock);
+	printf("{\"tsc_hz\": %" PRIu64 ", \"bound_ppm\": %.3f, \"dpdk_tsc_hz\": %" PRIu64 "}\n",
+	       tsc_clock_hz(clock), RTE_MIN(clock->bound_ppm, 1e6), clock->dpdk_hz);
+	snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
+	rte_eal_cleanup();
+	rmdir(dir);
+	return EXIT_SUCCESS;
+}
+
 int
 main(int argc, char **argv)
 {
+	struct clock_reading started = clock_read();
 	struct options options = {.memory_node = -1};
 	struct error err = {0, "", ""};
+	struct tsc_clock clock;
 	int dashes = parse_options(&options, argc, argv);
 	int signal_fd, code;
 
 	if (options.scan_path != NULL)
 		return scan(options.scan_path);
+	tsc_clock_start(&clock, &started);
+	if (options.clock)
+		return print_clock(argv[0], &clock);
 	/* Before EAL makes threads: they inherit the mask, so that signals reach the control loop only. */
 	signal_fd = open_signal_fd();
 	argv[dashes] = argv[0];
@@ -241,7 +305,8 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	memory_node_prefer(-1);
-	code = run(&options, signal_fd, &err);
+	settle_clock(&clock);
+	code = run(&options, &clock, signal_fd, &err);
 	if (code != 0)
 		fprintf(stderr, "wirerate-engine: %s\n", err.text);
 	rte_eal_cleanup();

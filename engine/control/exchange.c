@@ -24,6 +24,7 @@ struct call {
 	json_t *received; /* array of hex strings; and of each its Rx queue and the device's hash or null */
 	json_t *queues, *hashes;
 	uint32_t sent;
+	uint64_t hz;
 	uint64_t deadline; /* [cycles] */
 };
 
@@ -169,7 +170,7 @@ exchange(struct call *call)
 	call->received = json_array();
 	call->queues = json_array();
 	call->hashes = json_array();
-	call->deadline = rte_rdtsc() + cycles_of_ns(call->config->timeout_ns, rte_get_tsc_hz());
+	call->deadline = rte_rdtsc() + cycles_of_ns(call->config->timeout_ns, call->hz);
 	do {
 		send_some(call);
 		receive_some(call);
@@ -182,11 +183,11 @@ exchange(struct call *call)
 
 static json_t *
 exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t port_count,
-		 const struct exchange_config *config, struct error *err)
+		 uint64_t hz, const struct exchange_config *config, struct error *err)
 {
 	int p = program_find_port(ports, port_count, config->port);
 	int receiver = program_find_port(ports, port_count, config->receive);
-	struct call call = {.config = config};
+	struct call call = {.config = config, .hz = hz};
 	json_t *result = NULL;
 
 	if (p < 0) {
@@ -215,14 +216,14 @@ exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t 
 
 json_t *
 exchange_frames(struct exchange *exchanges, const struct port *ports, uint32_t port_count,
-		const json_t *params, struct error *err)
+		uint64_t hz, const json_t *params, struct error *err)
 {
 	struct exchange_config config;
 	json_t *result;
 
 	if (config_decode_exchange(params, &config, err) != 0)
 		return NULL;
-	result = exchange_on_port(exchanges, ports, port_count, &config, err);
+	result = exchange_on_port(exchanges, ports, port_count, hz, &config, err);
 	config_free_exchange(&config);
 	return result;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_version.h>
 
@@ -38,14 +37,13 @@ describe_lcores(void)
 static json_t *
 engine_info(struct session *session, const json_t *params, struct error *err)
 {
-	(void)session;
 	if (config_decode_nothing(params, err) != 0)
 		return NULL;
 	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:b, s:o, s:s}", "version", WR_VERSION, "dpdk",
 			 rte_version(), "pid", (int)getpid(), "tsc_hz",
-			 (json_int_t)rte_get_tsc_hz(), "main_lcore", (int)rte_get_main_lcore(),
-			 "hugepages", rte_eal_has_hugepages(), "lcores", describe_lcores(),
-			 "transmit", WR_DPDK_LINK);
+			 (json_int_t)tsc_clock_hz(&session->clock), "main_lcore",
+			 (int)rte_get_main_lcore(), "hugepages", rte_eal_has_hugepages(), "lcores",
+			 describe_lcores(), "transmit", WR_DPDK_LINK);
 }
 
 /* The Tx ring that a port is looped over, null on a port of the normal engine. */
@@ -126,7 +124,8 @@ open_ports(struct session *session, const struct ports_config *config, struct er
 		int code;
 
 		snprintf(path, sizeof(path), "ports[%u]", i);
-		code = port_open(&session->ports[i], &config->ports[i], i, path, err);
+		code = port_open(&session->ports[i], &config->ports[i], i,
+				 tsc_clock_hz(&session->clock), path, err);
 		if (code != 0) {
 			close_ports(session);
 			return code;
@@ -209,8 +208,8 @@ ports_exchange(struct session *session, const json_t *params, struct error *err)
 			  "a program is loaded, whose workers receive; program.unload it first");
 		return NULL;
 	}
-	return exchange_frames(session->exchanges, session->ports, session->port_count, params,
-			       err);
+	return exchange_frames(session->exchanges, session->ports, session->port_count,
+			       tsc_clock_hz(&session->clock), params, err);
 }
 
 static json_t *
@@ -250,7 +249,8 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	}
 	if (config_decode_program(params, &config, err) != 0)
 		return NULL;
-	code = create_program(session, &config, rte_get_tsc_hz(), &program, err);
+	tsc_clock_settle(&session->clock);
+	code = create_program(session, &config, tsc_clock_hz(&session->clock), &program, err);
 	config_free_program(&config);
 	if (code != 0)
 		return NULL;
@@ -445,6 +445,9 @@ session_end_traffic(struct session *session)
 void
 session_tick(struct session *session)
 {
+	struct clock_reading now = clock_read();
+
+	tsc_clock_note(&session->clock, &now);
 	if (session->program != NULL)
 		program_sample(session->program);
 }

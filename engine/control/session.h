@@ -13,12 +13,14 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "base/tsc_clock.h"
 #include "control/exchange.h"
 #include "device/port.h"
 #include "program/program.h"
 
 struct session {
 	const char *run_dir;        /* not owned */
+	struct tsc_clock clock;     /* started and settled before the session is */
 	struct port *ports;         /* port_count of them, NULL until ports.open */
 	struct exchange *exchanges; /* for ports.exchange, one for each port */
 	uint32_t port_count;

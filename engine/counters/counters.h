@@ -14,6 +14,7 @@
 #include <stdalign.h>
 #include <stdint.h>
 
+#include "counters/counter_write.h"
 #include "counters/histogram.h"
 
 #define COUNTERS_ALIGN 128
@@ -166,35 +167,12 @@ struct engine_counters {
 	uint64_t user_ns;       /* CPU time of the process, getrusage(2) */
 	uint64_t system_ns;
 	uint64_t resident_max_octets;
-	uint64_t clock_error_ns; /* TSC against CLOCK_MONOTONIC_RAW, between two ticks, at most */
+	uint64_t clock_error_ns; /* TSC against CLOCK_MONOTONIC_RAW, between two ticks, max */
 	uint64_t time_jump_ns;   /* CLOCK_REALTIME against CLOCK_MONOTONIC, likewise */
-	uint64_t reserved[8];
+	uint64_t clock_drift_ns; /* TSC against CLOCK_MONOTONIC_RAW since the program was loaded */
+	uint64_t clock_watched_ns; /* time since then */
+	uint64_t run_hz;           /* TSC's over that time; 0: not known well enough */
+	uint64_t reserved[5];
 };
-
-/* The calling thread is the only writer of a counter. */
-static inline void
-counter_add(uint64_t *counter, uint64_t n)
-{
-	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
-}
-
-static inline void
-counter_set(uint64_t *counter, uint64_t value)
-{
-	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
-}
-
-static inline void
-counter_max(uint64_t *counter, uint64_t value)
-{
-	if (value > *counter)
-		counter_set(counter, value);
-}
-
-static inline void
-histogram_add(uint64_t *histogram, uint64_t value)
-{
-	counter_add(&histogram[histogram_bucket(value)], 1);
-}
 
 #endif

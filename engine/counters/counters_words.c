@@ -49,9 +49,15 @@ static const struct counters_word engine_words[] = {
 	WORD(engine_counters, resident_max_octets, "octets",
 	     "largest resident set so far (getrusage)"),
 	WORD(engine_counters, clock_error_ns, "ns",
-	     "by which the TSC and the kernel's clock came apart between two ticks, at most"),
+	     "by which the TSC and the kernel's raw clock came apart between two ticks, beyond 200 ppm, max"),
 	WORD(engine_counters, time_jump_ns, "ns",
-	     "by which the time of day was set between two ticks, at most"),
+	     "by which the time of day was set between two ticks, max"),
+	WORD(engine_counters, clock_drift_ns, "ns",
+	     "by which the TSC, at the segment's tsc_hz, and the kernel's raw clock came apart in clock_watched_ns"),
+	WORD(engine_counters, clock_watched_ns, "ns",
+	     "by the kernel's raw clock, from the program's start to the last tick"),
+	WORD(engine_counters, run_hz, "Hz",
+	     "frequency of the TSC over clock_watched_ns; 0 where it is not known to 5 ppm"),
 };
 
 static const struct counters_word port_words[] = {

@@ -57,8 +57,8 @@ struct port {
 	uint32_t rule_count;
 };
 
-/* `path` names the port in the parameters ("ports[0]"), for errors. On failure nothing stays open. */
-int port_open(struct port *port, const struct port_config *config, unsigned int index,
+/* `path` names the port in the parameters ("ports[0]"), for errors; hz is the TSC's. On failure nothing stays open. */
+int port_open(struct port *port, const struct port_config *config, unsigned int index, uint64_t hz,
 	      const char *path, struct error *err);
 void port_close(struct port *port);
 

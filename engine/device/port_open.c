@@ -341,7 +341,7 @@ check_and_start(struct port *port, const char *path, struct error *err)
 
 /* What only a started device has: the sockets where the kernel drops, if it has any that are read, and a clock. */
 static int
-watch_device(struct port *port, const char *path, struct error *err)
+watch_device(struct port *port, uint64_t hz, const char *path, struct error *err)
 {
 	bool receives = port->config.rx_queues > 0;
 	int code = socket_drops_after(&port->drops, receives ? port->driver : "");
@@ -349,13 +349,13 @@ watch_device(struct port *port, const char *path, struct error *err)
 	if (code != 0)
 		return error_set(err, code, path, "%s: its sockets cannot be listed: %s",
 				 port->config.location, strerror(-code));
-	port_clock_start(&port->clock, port->port_id, rte_get_tsc_hz());
+	port_clock_start(&port->clock, port->port_id, hz);
 	return 0;
 }
 
 int
-port_open(struct port *port, const struct port_config *config, unsigned int index, const char *path,
-	  struct error *err)
+port_open(struct port *port, const struct port_config *config, unsigned int index, uint64_t hz,
+	  const char *path, struct error *err)
 {
 	uint16_t queues = (uint16_t)RTE_MAX(RTE_MAX(config->rx_queues, config->tx_queues), 1u);
 	struct where where;
@@ -378,7 +378,7 @@ port_open(struct port *port, const struct port_config *config, unsigned int inde
 		memory_node_prefer(-1);
 	}
 	if (code == 0)
-		code = watch_device(port, path, err);
+		code = watch_device(port, hz, path, err);
 	if (code != 0) {
 		socket_drops_close(&port->drops);
 		port_close(port);

@@ -1,58 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program/clock_watch.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <rte_common.h>
-#include <rte_cycles.h>
 
 #include "base/units.h"
 
-#define TRIES 5u
+#define MILLION 1e6
 
-static int64_t
-ns_of(clockid_t id)
+static uint64_t
+positive(double ns)
 {
-	struct timespec time = {0, 0};
-
-	clock_gettime(id, &time);
-	return time.tv_sec * (int64_t)NS_PER_SECOND + time.tv_nsec;
+	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-struct clock_reading
-clock_read(void)
+/* How far TSC and raw clock came apart between two readings [ns], beyond what the readings' widths explain. */
+static double
+apart_ns(const struct clock_reading *from, const struct clock_reading *to, uint64_t hz)
 {
-	struct clock_reading best = {0, 0, 0};
-	uint64_t best_cycles = UINT64_MAX;
+	double ns_per_cycle = (double)NS_PER_SECOND / (double)hz;
+	double tsc_ns = (double)(int64_t)(to->tsc - from->tsc) * ns_per_cycle;
 
-	for (uint32_t i = 0; i < TRIES; i++) {
-		uint64_t before = rte_rdtsc(), after;
-		struct clock_reading reading;
+	return fabs(tsc_ns - (double)(to->raw_ns - from->raw_ns)) -
+	       (double)(from->width + to->width) / 2 * ns_per_cycle;
+}
 
-		reading.raw_ns = ns_of(CLOCK_MONOTONIC_RAW);
-		reading.time_ns = ns_of(CLOCK_REALTIME) - ns_of(CLOCK_MONOTONIC);
-		after = rte_rdtsc();
-		reading.tsc = before + (after - before) / 2;
-		if (after - before < best_cycles) {
-			best = reading;
-			best_cycles = after - before;
-		}
-	}
-	return best;
+static uint64_t
+jump_ns(const struct clock_reading *from, const struct clock_reading *to)
+{
+	return positive((double)llabs(to->time_ns - from->time_ns) -
+			(double)(from->time_width_ns + to->time_width_ns) / 2);
+}
+
+static void
+note_run(struct clock_watch *watch, const struct clock_reading *now, uint64_t hz)
+{
+	double bound_ppm, run_hz = clock_hz_between(&watch->first, now, &bound_ppm);
+
+	watch->drift_ns = positive(apart_ns(&watch->first, now, hz));
+	watch->watched_ns = (uint64_t)(now->raw_ns - watch->first.raw_ns);
+	if (bound_ppm <= CLOCK_RUN_PPM)
+		watch->hz = run_hz;
 }
 
 void
 clock_watch_note(struct clock_watch *watch, const struct clock_reading *now, uint64_t hz)
 {
-	if (watch->last.tsc != 0) {
-		double tsc_ns =
-			(double)(int64_t)(now->tsc - watch->last.tsc) * NS_PER_SECOND / (double)hz;
-		int64_t error = (int64_t)tsc_ns - (now->raw_ns - watch->last.raw_ns);
-		int64_t jump = now->time_ns - watch->last.time_ns;
+	if (watch->first.tsc == 0) {
+		watch->first = *now;
+	} else {
+		double elapsed_ns = (double)(now->raw_ns - watch->last.raw_ns);
+		double step_ns =
+			apart_ns(&watch->last, now, hz) - CLOCK_DRIFT_PPM / MILLION * elapsed_ns;
 
-		watch->error_ns = RTE_MAX(watch->error_ns, (uint64_t)llabs(error));
-		watch->jump_ns = RTE_MAX(watch->jump_ns, (uint64_t)llabs(jump));
+		watch->error_ns = RTE_MAX(watch->error_ns, positive(step_ns));
+		watch->jump_ns = RTE_MAX(watch->jump_ns, jump_ns(&watch->last, now));
+		note_run(watch, now, hz);
 	}
 	watch->last = *now;
 }

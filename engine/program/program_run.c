@@ -17,6 +17,12 @@
 /* All workers see a start or a stop before it comes, so that the schedule ends for all at once. */
 #define ADVANCE_NS 1000000ULL
 
+static uint64_t
+in_advance(const struct program *program)
+{
+	return rte_rdtsc() + cycles_of_ns(ADVANCE_NS, program->hz);
+}
+
 int
 program_run(struct program *program, struct error *err)
 {
@@ -43,9 +49,9 @@ program_run(struct program *program, struct error *err)
 uint64_t
 program_start(struct program *program, uint64_t duration_ns)
 {
-	uint64_t hz = rte_get_tsc_hz();
-	uint64_t start = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, hz);
-	uint64_t stop = duration_ns > 0 ? start + cycles_of_ns(duration_ns, hz) : UINT64_MAX;
+	uint64_t start = in_advance(program);
+	uint64_t stop =
+		duration_ns > 0 ? start + cycles_of_ns(duration_ns, program->hz) : UINT64_MAX;
 
 	counter_set(&program->engine_counters->start_tsc, start);
 	counter_set(&program->engine_counters->stop_tsc, stop);
@@ -58,7 +64,7 @@ int
 program_set_rate(struct program *program, const char *stream, double fps, uint64_t *from_tsc,
 		 struct error *err)
 {
-	*from_tsc = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz());
+	*from_tsc = in_advance(program);
 	return program_rates_set(program->rates, &program->traffic, stream, fps, *from_tsc, err);
 }
 
@@ -67,7 +73,7 @@ program_stop_tx(struct program *program)
 {
 	uint64_t start = atomic_load_explicit(&program->traffic.start_tsc, memory_order_relaxed);
 	uint64_t stop = atomic_load_explicit(&program->traffic.stop_tsc, memory_order_relaxed);
-	uint64_t soon = rte_rdtsc() + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz());
+	uint64_t soon = in_advance(program);
 
 	if (start == TRAFFIC_NOT_STARTED || stop <= soon)
 		return;
@@ -82,7 +88,7 @@ wait_for_end(const struct program *program)
 {
 	const struct traffic *traffic = &program->traffic;
 	uint64_t stop = atomic_load_explicit(&traffic->stop_tsc, memory_order_relaxed);
-	uint64_t end = stop + cycles_of_ns(ADVANCE_NS, rte_get_tsc_hz()), now = rte_rdtsc();
+	uint64_t end = stop + cycles_of_ns(ADVANCE_NS, program->hz), now = rte_rdtsc();
 
 	if (atomic_load_explicit(&traffic->start_tsc, memory_order_relaxed) == TRAFFIC_NOT_STARTED)
 		return;
@@ -145,6 +151,9 @@ note_clocks(struct program *program)
 	clock_watch_note(&program->clocks, &now, program->hz);
 	counter_set(&program->engine_counters->clock_error_ns, program->clocks.error_ns);
 	counter_set(&program->engine_counters->time_jump_ns, program->clocks.jump_ns);
+	counter_set(&program->engine_counters->clock_drift_ns, program->clocks.drift_ns);
+	counter_set(&program->engine_counters->clock_watched_ns, program->clocks.watched_ns);
+	counter_set(&program->engine_counters->run_hz, (uint64_t)(program->clocks.hz + 0.5));
 }
 
 void

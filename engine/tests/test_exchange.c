@@ -81,7 +81,7 @@ call(const char *frames, const char *filter, int answers, int64_t timeout_ns, st
 	json_t *result;
 
 	assert_non_null(params);
-	result = exchange_frames(exchanges, ports, 2, params, err);
+	result = exchange_frames(exchanges, ports, 2, rte_get_tsc_hz(), params, err);
 	json_decref(params);
 	return result;
 }
@@ -199,7 +199,7 @@ what_cannot_be_done_is_refused(void **state)
 		json_t *params = json_loads(rows[i].params, 0, NULL);
 
 		error_clear(&err);
-		assert_null(exchange_frames(exchanges, ports, 2, params, &err));
+		assert_null(exchange_frames(exchanges, ports, 2, rte_get_tsc_hz(), params, &err));
 		assert_string_equal(err.path, rows[i].path);
 		assert_non_null(strstr(err.text, rows[i].words));
 		json_decref(params);
@@ -218,7 +218,7 @@ another_port_receives(void **state)
 	json_t *params = json_pack("{s:s, s:s, s:i, s:[s], s:s, s:i, s:I}", "port", "p0", "receive",
 				   "p2", "queue", 0, "frames", UDP, "filter", "", "answers", 1,
 				   "timeout_ns", (json_int_t)1000000000);
-	json_t *result = exchange_frames(exchanges, ports, 3, params, NULL);
+	json_t *result = exchange_frames(exchanges, ports, 3, rte_get_tsc_hz(), params, NULL);
 
 	(void)state;
 	assert_int_equal(frames_in(result), 1);

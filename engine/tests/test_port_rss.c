@@ -32,7 +32,7 @@ open_port(struct port *port, const struct port_config *config, struct error *err
 {
 	static unsigned int index;
 
-	return port_open(port, config, index++, "ports[0]", err);
+	return port_open(port, config, index++, rte_get_tsc_hz(), "ports[0]", err);
 }
 
 static uint32_t

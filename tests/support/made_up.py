@@ -184,6 +184,7 @@ def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
     end = START + int(seconds * HZ)
     made = Snapshot(
         tsc_hz=HZ,
+        schedule_hz=other.get("tsc_hz", HZ),
         now_tsc=end,
         heartbeat_tsc=end,
         start_tsc=START,
@@ -191,6 +192,8 @@ def snapshot(*ports: Port, seconds: float = 1.0, **other: Any) -> Snapshot:
         cpu_ns=2 * HZ,
         resident_max_octets=20 << 20,
         clock_error_ns=0,
+        clock_drift_ns=0,
+        clock_watched_ns=int(seconds * 10**9),
         time_jump_ns=0,
         ports=ports,
         workers=(worker(now_tsc=end),),

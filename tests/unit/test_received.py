@@ -181,6 +181,11 @@ def test_loss_duplicates_and_order_are_no_reasons():
     [
         ({"workers": (worker(3, away_max_cycles=200 * 10**6),)}, "lcore 3 was taken away for 200"),
         ({"clock_error_ns": 1_000_001}, "clock unsteady: the TSC and the kernel's clock came 1 ms"),
+        ({"clock_drift_ns": 1_494_000}, "clock unsteady: the TSC ran 1,494 ppm off the frequency"),
+        (
+            {"clock_drift_ns": 21_000, "clock_watched_ns": 10**8},
+            "clock unsteady: the TSC ran 210 ppm off",
+        ),
         ({"time_jump_ns": 10_000_001}, "the system's clock was set during the run, by 10 ms"),
         ({"device": {"socket_drops": 5}}, "port 0: receiver dropped 5 frames: the kernel's socket"),
         ({"device": {"imissed": 5}}, "port 0: receiver dropped 5 frames: no free Rx descriptor"),
@@ -197,6 +202,9 @@ def test_each_doubt_is_a_reason(changes, says):
     [
         {"workers": (worker(3, away_max_cycles=10**7),)},
         {"clock_error_ns": 1_000_000},
+        {"clock_drift_ns": 200_000},
+        {"clock_drift_ns": 2_000_000, "clock_watched_ns": 10**10},
+        {"clock_drift_ns": 20_000, "clock_watched_ns": 10**6},
         {"time_jump_ns": 10**7},
     ],
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from support.made_up import segment
+from support.made_up import HZ, segment
 from wirerate.engine.counters import Counters, Histogram
 from wirerate.trial.snapshot import Device, FlowQueue, Replies, RxQueue, Worker, take
 
 ENGINE = [
     *("start_tsc", "stop_tsc", "heartbeat_tsc", "user_ns", "system_ns", "resident_max_octets"),
-    *("clock_error_ns", "time_jump_ns"),
+    *("clock_error_ns", "time_jump_ns", "clock_drift_ns", "clock_watched_ns", "run_hz"),
 ]
 LATENCIES = [0, 2, 0, 1, 0, 0]
 LABELS = {"queue", "lcore", "stream"}
@@ -88,5 +88,7 @@ def test_latencies_are_left_out_while_frames_are_sent(tmp_path):
 def test_clocks_and_gaps_are_read(tmp_path):
     found = look(tmp_path)
     assert (found.clock_error_ns, found.time_jump_ns) == (16, 17)
+    assert (found.clock_drift_ns, found.clock_watched_ns) == (18, 19)
+    assert (found.tsc_hz, found.schedule_hz) == (20, HZ)
     [worker] = found.workers
     assert (worker.away_cycles, worker.away_max_cycles) == (203, 204)

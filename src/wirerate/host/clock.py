@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,38 @@ from wirerate.host.tree import ROOT, read_text, unreadable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wirerate.host.versions import Run
+
 SOURCE = "sys/devices/system/clocksource/clocksource0"
 TRUSTED_SOURCES = ("tsc", "arch_sys_counter")  # x86, 64-bit Arm
+#: A frequency known less well is worth a warning [ppm]: a hundredth of what a rate may be off.
+TSC_BOUND_PPM = 10.0
 STEADY_FLAGS = ("constant_tsc", "nonstop_tsc")
 
 
 def probe_clock(root: Path = ROOT) -> list[Finding]:
     """Return findings on the kernel's clock source and on the CPU's promises about its TSC."""
     return [_source(root), *_flags(root)]
+
+
+def probe_tsc(engine: Path, run: Run) -> list[Finding]:
+    """Return the finding on the TSC's frequency, as the engine calibrates it and as DPDK has it."""
+    code, output = run([str(engine), "--clock"])
+    try:
+        facts = json.loads(output.splitlines()[-1]) if code == 0 else {}
+        hz, bound, dpdk_hz = (facts[key] for key in ("tsc_hz", "bound_ppm", "dpdk_tsc_hz"))
+        difference = 1e6 * (dpdk_hz / hz - 1)
+    except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
+        said = (output.splitlines() or ["no output"])[-1]
+        return [warning("clock", f"TSC frequency not measured: {engine} --clock said: {said}")]
+    text = (
+        f"TSC {hz:,} Hz by the kernel's raw clock (within {bound:.2g} ppm), which wirerate uses; "
+        f"DPDK has {dpdk_hz:,} Hz: {difference:+,.1f} ppm"
+    )
+    if bound > TSC_BOUND_PPM:
+        why = "the clock source is slow to read, or this machine is very busy"
+        return [warning("clock", f"{text}. Rates and times may be wrong by the bound: {why}")]
+    return [ok("clock", text)]
 
 
 def cpu_flags(root: Path = ROOT) -> set[str] | None:

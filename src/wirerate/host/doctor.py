@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wirerate.host.clock import probe_clock
+from wirerate.errors import HostSetupError
+from wirerate.host.clock import probe_clock, probe_tsc
 from wirerate.host.cpu import probe_cpus, probe_isolation, probe_numa, probe_smt
 from wirerate.host.findings import Finding, in_order
 from wirerate.host.hugepages import probe_hugepages
@@ -24,7 +25,6 @@ from wirerate.host.versions import probe_versions, run_command
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wirerate.errors import HostSetupError
     from wirerate.host.versions import Run
 
 HOST_PROBES = (
@@ -62,6 +62,8 @@ def examine(
         *probe_nics(root, uid=uid, nics=nics),
         *probe_lcores(root, nics=nics),
     ]
+    if engine is not None and not isinstance(engine, HostSetupError):
+        findings += probe_tsc(engine, run)
     for probe in HOST_PROBES:
         findings += probe(root)
     return in_order(findings)

@@ -15,6 +15,7 @@ from wirerate.host.tree import plural
 from wirerate.plan.program import port_name
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.trial.verdict import Verdict, lost_by_device
+from wirerate.trial.verdict_clock import clock_reasons
 from wirerate.units import format_count
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def judge_forward(
                 f"port {index}: {format_count(missed)} frames found no room in the capture; raise "
                 "--capture-frames, or filter"
             )
+    reasons += clock_reasons(final.base)
     for worker in final.base.workers:
         reasons += worker_reasons(worker, final.tsc_hz)
         notes += worker_notes(worker, final.tsc_hz)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wirerate.search.step import Step
@@ -75,8 +76,20 @@ def _reasons(before: Snapshot, after: Snapshot, session: Session, unsent: int) -
                 f"lcore {worker.lcore} was taken away for {1000 * away_s:.3g} ms by the kernel: "
                 "isolate its CPU (wirerate doctor)"
             )
-    if after.clock_error_ns > before.clock_error_ns:
-        yield from clock_reasons(after)
+    yield from clock_reasons(_clocks_between(before, after))
+
+
+def _clocks_between(before: Snapshot, after: Snapshot) -> Snapshot:
+    """The later snapshot, its clocks' errors only as far as they are new."""
+    stepped = after.clock_error_ns > before.clock_error_ns
+    jumped = after.time_jump_ns > before.time_jump_ns
+    return replace(
+        after,
+        clock_error_ns=after.clock_error_ns if stepped else 0,
+        time_jump_ns=after.time_jump_ns if jumped else 0,
+        clock_drift_ns=max(0, after.clock_drift_ns - before.clock_drift_ns),
+        clock_watched_ns=after.clock_watched_ns - before.clock_watched_ns,
+    )
 
 
 def _link_reasons(before: Port, after: Port) -> Iterator[str]:

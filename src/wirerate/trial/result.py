@@ -207,7 +207,7 @@ def _flow_window(snapshot: Snapshot, plan: FlowPlan, queues: Sequence[TxQueue]) 
     to send and has, the time they took: to the end of the last burst, or paced to the end of the
     last frame's interval, within which a frame may be late as far as the engine lets it.
     """
-    hz = snapshot.tsc_hz
+    hz = snapshot.schedule_hz
     start = snapshot.start_tsc + plan.delay_ns * hz / _NS_PER_S
     limit: float = snapshot.stop_tsc
     if plan.duration_ns is not None:

@@ -181,11 +181,16 @@ class Snapshot:
     """Everything at about one time.
 
     ``now_tsc`` is the latest clock that any worker has seen; ``cpu_ns``, the engine's CPU time
-    (getrusage), is that of ``heartbeat_tsc``, at most 100 ms ago. ``clock_error_ns``: how far the
-    TSC has come away from the kernel's clock, ``time_jump_ns`` how far the time of day was set.
+    (getrusage), is that of ``heartbeat_tsc``, at most 100 ms ago.
+
+    ``schedule_hz`` is the frequency of the TSC by which the program counts, known before it began;
+    ``tsc_hz`` that over the run so far, by which results are converted. In ``clock_watched_ns`` of
+    the kernel's raw clock the TSC, counted by the former, drifted away by ``clock_drift_ns``, and
+    by ``clock_error_ns`` in one step; ``time_jump_ns`` is how far the time of day was set.
     """
 
     tsc_hz: int
+    schedule_hz: int
     now_tsc: int
     heartbeat_tsc: int
     start_tsc: int
@@ -193,6 +198,8 @@ class Snapshot:
     cpu_ns: int
     resident_max_octets: int
     clock_error_ns: int
+    clock_drift_ns: int
+    clock_watched_ns: int
     time_jump_ns: int
     ports: tuple[Port, ...]
     workers: tuple[Worker, ...]
@@ -227,7 +234,8 @@ def take(counters: Counters, *, latencies: bool = False) -> Snapshot:
     workers = tuple(_worker(block) for block in counters.of_kind("worker"))
     blocks = {kind: _by_port(counters.of_kind(kind)) for kind in ("rx", "tx", "flow", "reply")}
     return Snapshot(
-        tsc_hz=counters.tsc_hz,
+        tsc_hz=engine["run_hz"] or counters.tsc_hz,
+        schedule_hz=counters.tsc_hz,
         now_tsc=max((worker.now_tsc for worker in workers), default=0),
         heartbeat_tsc=engine["heartbeat_tsc"],
         start_tsc=engine["start_tsc"],
@@ -235,6 +243,8 @@ def take(counters: Counters, *, latencies: bool = False) -> Snapshot:
         cpu_ns=engine["user_ns"] + engine["system_ns"],
         resident_max_octets=engine["resident_max_octets"],
         clock_error_ns=engine["clock_error_ns"],
+        clock_drift_ns=engine["clock_drift_ns"],
+        clock_watched_ns=engine["clock_watched_ns"],
         time_jump_ns=engine["time_jump_ns"],
         ports=tuple(
             _port(block, blocks, latencies=latencies) for block in counters.of_kind("port")

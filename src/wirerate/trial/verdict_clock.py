@@ -10,21 +10,33 @@ if TYPE_CHECKING:
 
     from wirerate.trial.snapshot import Snapshot
 
-CLOCK_ERROR_NS = 1_000_000
-"""How far TSC and kernel's clock may come apart between two looks, 100 ms [ns]: a wrong idea of the
-TSC's frequency stays below, a jump does not."""
+CLOCK_STEP_NS = 1_000_000
+"""How far the TSC and the kernel's raw clock may come apart in one step [ns]. The engine has taken
+off what its readings' own width explains, and CLOCK_DRIFT_PPM of the time between them."""
+CLOCK_DRIFT_PPM = 200
+"""How far they may drift apart over the run [ppm]: a fifth of what the offered load may be off."""
+CLOCK_DRIFT_NS_MIN = 20_000
+"""A drift by less proves nothing [ns]: CPUs' TSCs may differ by microseconds between sockets."""
 TIME_JUMP_NS = 10_000_000
 """How far the time of day may be set [ns]: NTP corrects less at a time."""
 
 
 def clock_reasons(snapshot: Snapshot) -> Iterator[str]:
     """The TSC was unsteady, or the time of day was set during the run."""
-    error_ns = snapshot.clock_error_ns
-    if error_ns > CLOCK_ERROR_NS:
+    step_ns, drift_ns = snapshot.clock_error_ns, snapshot.clock_drift_ns
+    watched_ns = max(1, snapshot.clock_watched_ns)
+    drift_ppm = 1e6 * drift_ns / watched_ns
+    if step_ns > CLOCK_STEP_NS:
         yield (
-            f"clock unsteady: the TSC and the kernel's clock came {error_ns / 1e6:.3g} ms apart "
-            "within a tenth of a second: rates and latencies are wrong by as much; look for a "
+            f"clock unsteady: the TSC and the kernel's clock came {step_ns / 1e6:.3g} ms apart "
+            "in one step: rates and latencies are wrong by as much; look for a "
             "hypervisor that moves or stops this machine"
+        )
+    elif drift_ppm > CLOCK_DRIFT_PPM and drift_ns > CLOCK_DRIFT_NS_MIN:
+        yield (
+            f"clock unsteady: the TSC ran {drift_ppm:,.0f} ppm off the frequency by which frames "
+            f"were paced, over {watched_ns / 1e9:.3g} s of the kernel's clock: rates and latencies "
+            "are wrong by as much; look for a hypervisor that moves this machine (wirerate doctor)"
         )
     if snapshot.time_jump_ns > TIME_JUMP_NS:
         yield (
