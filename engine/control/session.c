@@ -15,6 +15,7 @@
 #include "device/memory_node.h"
 #include "device/tx_loop.h"
 #include "program/capture_build.h"
+#include "program/kept_frames.h"
 #include "program/loop_run.h"
 #include "program/program_preview.h"
 
@@ -236,6 +237,31 @@ create_program(struct session *session, const struct program_config *config, uin
 			      path, hz, err);
 }
 
+static void
+end_program(struct session *session, struct program *program)
+{
+	kept_frames_take(&session->kept, program);
+	program_destroy(program);
+}
+
+/* What ended programs have left in devices may be what memory is short of. */
+static int
+create_program_anyhow(struct session *session, const struct program_config *config,
+		      struct program **out, struct error *err)
+{
+	int code;
+
+	kept_frames_release(&session->kept, false);
+	code = create_program(session, config, tsc_clock_hz(&session->clock), out, err);
+	if (code != -ENOMEM || session->kept == NULL)
+		return code;
+	code = kept_frames_recall(&session->kept, session->ports, session->port_count, err);
+	for (uint32_t p = 0; p < session->port_count; p++)
+		port_link_wait(&session->ports[p], link_wait_ms(&session->ports[p]));
+	return code != 0 ? code
+			 : create_program(session, config, tsc_clock_hz(&session->clock), out, err);
+}
+
 static json_t *
 program_load(struct session *session, const json_t *params, struct error *err)
 {
@@ -250,14 +276,14 @@ program_load(struct session *session, const json_t *params, struct error *err)
 	if (config_decode_program(params, &config, err) != 0)
 		return NULL;
 	tsc_clock_settle(&session->clock);
-	code = create_program(session, &config, tsc_clock_hz(&session->clock), &program, err);
+	code = create_program_anyhow(session, &config, &program, err);
 	config_free_program(&config);
 	if (code != 0)
 		return NULL;
-	program->next = session->all;
-	session->all = program;
-	if (program_run(program, err) != 0)
+	if (program_run(program, err) != 0) {
+		end_program(session, program);
 		return NULL;
+	}
 	session->program = program;
 	return json_pack("{s:s, s:I}", "counters", segment_path(program->segment), "octets",
 			 (json_int_t)segment_octets(program->segment));
@@ -389,10 +415,7 @@ program_unload(struct session *session, const json_t *params, struct error *err)
 		json_decref(result);
 		result = NULL;
 	}
-	if (program_reclaim(program)) {
-		session->all = program->next; /* the last one loaded is the first of the list */
-		program_destroy(program);
-	}
+	end_program(session, program);
 	return result;
 }
 
@@ -458,10 +481,6 @@ session_close(struct session *session)
 	if (session->program != NULL)
 		program_halt(session->program);
 	close_ports(session);
-	while (session->all != NULL) {
-		struct program *next = session->all->next;
-
-		program_destroy(session->all);
-		session->all = next;
-	}
+	program_destroy(session->program);
+	kept_frames_release(&session->kept, true);
 }

@@ -24,8 +24,8 @@ struct session {
 	struct port *ports;         /* port_count of them, NULL until ports.open */
 	struct exchange *exchanges; /* for ports.exchange, one for each port */
 	uint32_t port_count;
-	struct program *program; /* the one that is loaded, or NULL; also first of the list */
-	struct program *all;     /* every program of the session, newest first */
+	struct program *program;  /* the one that is loaded, or NULL */
+	struct kept_frames *kept; /* of those that were */
 	uint32_t programs;
 	bool shutdown; /* engine.shutdown was called */
 };

@@ -55,6 +55,8 @@ struct port {
 	struct port_offloads offloads;        /* as switched on */
 	struct rte_flow **rules;              /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
+	/* Frames that ended programs handed to each queue. */
+	uint64_t tx_handed[RTE_MAX_QUEUES_PER_PORT];
 };
 
 /* `path` names the port in the parameters ("ports[0]"), for errors; hz is the TSC's. On failure nothing stays open. */

@@ -3,8 +3,8 @@
  * A program: streams rendered into rings of ready frames, tasks and workers that refer to them, and the counters they
  * write. Built once from a checked configuration and frozen before frames move.
  *
- * Control thread only. A program that has been stopped keeps its frames until program_destroy(), which must wait until
- * program_reclaim() says so or the ports are closed: a device may hold them as long as it is open.
+ * Control thread only. A device may hold frames of a program that has been stopped: kept_frames_take() comes before
+ * program_destroy(), or the ports are closed.
  */
 #ifndef WR_PROGRAM_PROGRAM_H
 #define WR_PROGRAM_PROGRAM_H
@@ -27,7 +27,6 @@ struct program_rates;    /* program_rate.h */
 struct program_loop;     /* loop_run.h */
 
 struct program {
-	struct program *next; /* the caller's list */
 	struct traffic traffic;
 	struct worker *workers;
 	uint32_t worker_count;
@@ -82,9 +81,6 @@ void program_end_traffic(struct program *program);
 
 /* Stop the workers and take the devices' last counters. May be called again. */
 void program_halt(struct program *program);
-
-/* A halted program: take back what devices still hold of its frames. False where one cannot be asked. */
-bool program_reclaim(const struct program *program);
 
 /* Refresh the engine and port blocks; to be called every 100 ms. */
 void program_sample(struct program *program);

@@ -127,16 +127,6 @@ program_end_traffic(struct program *program)
 		program_halt(program);
 }
 
-bool
-program_reclaim(const struct program *program)
-{
-	bool all = true;
-
-	for (uint32_t p = 0; p < program->port_count; p++)
-		all &= port_reclaim(&program->ports[p]);
-	return all;
-}
-
 static uint64_t
 ns_of_timeval(const struct timeval *time)
 {

@@ -121,6 +121,16 @@ reply_queues_free(struct answer_queue **queues, uint32_t port_count)
 	}
 }
 
+struct frame_pool *
+reply_queue_take_frames(struct answer_queue *queue)
+{
+	struct owned_queue *owned = (struct owned_queue *)queue;
+	struct frame_pool *frames = owned->frames;
+
+	owned->frames = NULL;
+	return frames;
+}
+
 void
 reply_build(struct reply_task *task, const struct task_config *config, const struct port *port,
 	    struct answer_queue *queue, struct reply_counters *counters, uint64_t hz)

@@ -6,6 +6,7 @@
 #include "answer/answer_queue.h"
 #include "base/error.h"
 #include "device/port.h"
+#include "program/frame_pool.h"
 #include "worker/reply_task.h"
 
 /*
@@ -16,8 +17,11 @@ int reply_queues_create(struct answer_queue **queues, const struct program_confi
 			const struct port *ports, uint32_t port_count, uint32_t number,
 			struct error *err);
 
-/* Not before the ports are closed: a device may hold the queues' frames. */
+/* A device may hold the queues' frames: not before reply_queue_take_frames(), or the ports are closed. */
 void reply_queues_free(struct answer_queue **queues, uint32_t port_count);
+
+/* The queue's frames, which are the caller's from now on; nothing may be sent from it any more. */
+struct frame_pool *reply_queue_take_frames(struct answer_queue *queue);
 
 /* hz is the TSC's. */
 void reply_build(struct reply_task *task, const struct task_config *config, const struct port *port,

@@ -7,12 +7,16 @@ devices saw, and what was sent and received, holds then, too.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from functools import partial
+
 import pytest
 
 from support.captures import frame_octets, write_pcap
 from support.host import CPUS, ONE, is_root, needs_two_cpus, run
 from support.program import wait_for
 from support.strict import FRAMES, strict_on, tallied
+from wirerate.engine.process import Engine
 
 PROFILES = ("i40e", "ixgbe", "e810", "mlx5", "bnxt")
 ODD = {"i40e": "1024/1120", "ixgbe": "1000/1000", "e810": "1024/96", "mlx5": "1024/1100"}
@@ -159,3 +163,58 @@ def test_bridge_to_a_tap(strict, profile):
     assert (done.code, done.err) == (0, ""), done.err
     (report,) = strict.reports()
     assert report["replies"] > 0
+
+
+@contextmanager
+def session(strict, monkeypatch):
+    """An engine with 64 MiB and an open port of 32 MiB; its frames take 15 MiB a program."""
+    for name, value in strict.program.environ().items():
+        monkeypatch.setenv(name, value)
+    location = strict.device(0, profile="mlx5")
+    eal = ("--no-huge", "-m", "64", "--no-pci", "--lcores", f"127@{ONE},{ONE}@{ONE}")
+    with Engine((*eal, "--main-lcore", "127"), {int(ONE)}) as engine:
+        port = {"name": "p0", "location": location, "rx_queues": 1, "tx_queues": 1}
+        port |= {"rx_descriptors": 64, "tx_descriptors": 1024, "mbufs": 512}
+        engine.call("ports.open", {"ports": [port | {"frame_size_max": 1518, "promiscuous": True}]})
+        yield engine
+
+
+def has_sent(task, frames):
+    return task["frames"] == frames
+
+
+@pytest.mark.parametrize("frames", [10, 5000])
+def test_thirty_programs_in_the_memory_of_two(strict, monkeypatch, frames):
+    """Also those that send less than it takes to push out what the device holds."""
+    tasks = [{"kind": kind, "port": "p0", "queue": 0, "burst": 32} for kind in ("rx", "tx")]
+    tasks[1] |= {"stream": "s0", "part": 0, "parts": 1}
+    field = {"offset": 20, "octets": 4, "first": 0, "step": 1, "count": 8192}
+    stream: dict[str, object] = {
+        "name": "s0",
+        "template": "00" * 1514,
+        "fields": [field],
+        "checksums": [],
+    }
+    stream |= {"fps": None, "frames": frames}
+    workers = [{"lcore": int(ONE), "sleep_ns": 0, "tasks": tasks}]
+    with session(strict, monkeypatch) as engine:
+        for number in range(30):
+            field["first"] = number * 8192
+            counters = engine.load({"workers": workers, "streams": [stream]})
+            engine.call("traffic.start", {})
+            (sent,) = counters.of_kind("tx")
+            wait_for(f"program {number}", partial(has_sent, sent, frames))
+            engine.call("program.unload")
+    (report,) = strict.reports()
+    assert report["taken"] == 30 * frames
+
+
+def test_a_search_of_thirty_trials(strict):
+    """A device in the way passes 20,000 frames/s; on a busy machine the search ends earlier."""
+    device = strict.device(0, profile="bnxt", capacity=20_000)
+    trials = ("--duration", "200ms", "--settle", "100ms", "--tolerance", "0.01%")
+    words = ("--converge", "loss", *trials, "-r", "40kpps", "--measure", "-d", ODD["bnxt"])
+    found = strict.finished("perf", device, *words, *MAP)
+    (report,) = strict.reports()
+    print(len(found["search"]["steps"]), "trials:", found["search"]["ended"])
+    assert report["taken"] > 0

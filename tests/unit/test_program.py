@@ -10,6 +10,7 @@ import pytest
 
 from wirerate.errors import EngineRefusedError, PlanError
 from wirerate.plan.compile import CompiledFlow
+from wirerate.plan.converge_settings import Converge, ConvergeTo
 from wirerate.plan.eal_args import EalRequest
 from wirerate.plan.fields import Header
 from wirerate.plan.lcore_map import parse_maps
@@ -316,8 +317,13 @@ def test_memory_grows_with_queues_and_sizes():
     received = memory_octets(plan, SETTINGS, lcore_map("1:2.0"), flows)
     assert received > one + SETTINGS.mbufs * 2048
     warm = replace(SETTINGS, warm_up_ns=1)
-    assert memory_octets(plan, warm, lcore_map(":1.0"), flows) == 2 * one
-    assert memory_octets(plan, warm, lcore_map("1:2.0"), flows) == received + one
+    assert memory_octets(plan, warm, lcore_map("1:2.0"), flows) == received
+    search = replace(SETTINGS, converge=Converge(ConvergeTo.LOSS))
+    assert memory_octets(plan, search, lcore_map(":1.0"), flows) == one, "null holds none"
+    nic = replace(plan, ports=(replace(plan.ports[0], location=parse_location("01:00.0")),))
+    first = memory_octets(nic, SETTINGS, lcore_map(":1.0"), flows)
+    for settings in (warm, search):
+        assert memory_octets(nic, settings, lcore_map(":1.0"), flows) == 2 * first
     jumbo = replace(SETTINGS, jumbo=True)
     assert memory_octets(plan, jumbo, lcore_map("1:2.0"), flows) > 2 * received
 

@@ -110,6 +110,9 @@ struct strict_device {
 	uint64_t
 		link_down_at; /* frames delivered, after which the link is down for 20 ms; 0: never */
 	uint64_t link_up_tsc;
+	uint64_t
+		capacity_fps; /* what comes faster is missed: a device under test in the wire; 0: no limit */
+	uint64_t busy_until; /* [TSC] with what has passed */
 	uint64_t tx_offloads, rx_offloads, rss_hf;
 	uint16_t rx_queues, tx_queues;
 	struct strict_rx rx[STRICT_QUEUES];

@@ -103,6 +103,8 @@ take_argument(const char *key, const char *value, void *user)
 		device->source.octets = (uint16_t)RTE_MIN(number, 2000u);
 	else if (strcmp(key, "link_down_at") == 0)
 		device->link_down_at = number;
+	else if (strcmp(key, "capacity") == 0)
+		device->capacity_fps = number;
 	else if (strcmp(key, "lossy") == 0)
 		device->lossy = number != 0;
 	else
@@ -113,8 +115,9 @@ take_argument(const char *key, const char *value, void *user)
 int
 strict_parse(struct strict_device *device, const char *args)
 {
-	static const char *const keys[] = {"profile", "wire",  "report",       "ping", "source",
-					   "octets",  "lossy", "link_down_at", "sink", NULL};
+	static const char *const keys[] = {"profile",      "wire",   "report",   "ping",
+					   "source",       "octets", "capacity", "lossy",
+					   "link_down_at", "sink",   NULL};
 	struct rte_kvargs *given = rte_kvargs_parse(args, keys);
 	int code = -EINVAL;
 

@@ -110,13 +110,31 @@ store(struct strict_rx *rx, const uint8_t *octets, uint32_t length)
 	return head;
 }
 
+/* A queue of 10 ms, which passes so many frames a second. */
+static bool
+is_over_capacity(struct strict_device *device)
+{
+	uint64_t now = rte_rdtsc(), hz = rte_get_tsc_hz(), queue = hz / 100;
+
+	if (device->capacity_fps == 0)
+		return false;
+	device->busy_until = RTE_MAX(device->busy_until, now - queue);
+	if (device->busy_until > now)
+		return true;
+	device->busy_until += hz / device->capacity_fps;
+	return false;
+}
+
 static bool
 arrive(struct strict_device *device, const uint8_t *octets, uint32_t length)
 {
 	struct rte_mbuf *mbuf;
+	struct strict_rx *rx;
 	uint32_t hash;
-	struct strict_rx *rx = queue_for(device, octets, length, &hash);
 
+	if (is_over_capacity(device))
+		return true;
+	rx = queue_for(device, octets, length, &hash);
 	mbuf = store(rx, octets, length);
 	if (mbuf == NULL) {
 		if (rte_mempool_empty(rx->pool))

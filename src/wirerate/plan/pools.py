@@ -37,10 +37,10 @@ def memory_octets(
 ) -> int:
     """What frames and measuring take on ordinary pages, the most that it can be [octets].
 
-    A warm-up has frames of its own: those of a program that was unloaded stay allocated where a
-    device may hold them (NICs).
+    A warm-up and each trial of a search have frames of their own, and those of the program before
+    stay allocated where a device may hold them (NICs; engine/program/kept_frames.h).
     """
-    programs = 2 if settings.warm_up_ns else 1
+    several = settings.warm_up_ns or settings.converge is not None
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:
@@ -53,11 +53,12 @@ def memory_octets(
     counts = queues_of(plan, lcore_map, flows)
     for flow, queues in zip(flows, counts, strict=True):
         octets = flow_memory_octets(flow, queues, settings.burst, held[flow.flow.tx_port])
+        programs = 2 if several and held[flow.flow.tx_port] else 1
         total += programs * (octets + octets // _LISTS_SHARE)
     rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
     states = rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
     tables = rx_queues * flow_table_octets(settings.distinct_max)
-    return total + programs * (states + tables)
+    return total + states + tables
 
 
 def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
