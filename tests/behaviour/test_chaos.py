@@ -25,6 +25,8 @@ TRIALS = [
     (1, "peer restarted"),
     (1, "link down"),
     (1, "engine stopped"),
+    (300, "full disk"),
+    (303, "full disk"),
 ]
 
 needs_a_space = pytest.mark.skipif(missing() is not None, reason=f"chaos: {missing()}")

@@ -29,6 +29,7 @@ from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
 from wirerate.host.capture_files import check_capture_files
 from wirerate.host.environment import environment
+from wirerate.host.growth import Growth
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_again, compile_flow
 from wirerate.plan.descriptor_loop import loop_frames, loop_notes, loop_port, loop_program
@@ -275,6 +276,8 @@ class _Run:
         Its stamps have a magic of their own: frames of another run, or late ones of the trial
         before, are foreign to it.
         """
+        ports = self.plan.ports
+        growth = Growth({port.name: ports[port.index].location for port in session.ports})
         with self._refusals_named():
             counters = engine.load(program | {"stamp_magic": secrets.randbelow(1 << 16)})
         expected = [flow for flow in session.flows if flow.expected]
@@ -286,6 +289,7 @@ class _Run:
             self.settings.settle_ns,
             measured=bool(expected) and all(flow.measured for flow in expected),
             live_latencies=self.settings.live_latencies,
+            growth=growth,
         )
 
     def _warm_up(self, engine: Engine, program: dict[str, Any], session: Session) -> None:

@@ -24,6 +24,7 @@ from wirerate.engine.eal import choose_memory
 from wirerate.errors import EngineRefusedError
 from wirerate.host.capture_files import check_capture_files
 from wirerate.host.environment import environment
+from wirerate.host.growth import Growth
 from wirerate.host.numa import cpu_nodes, pci_node
 from wirerate.plan.forward_lanes import Lane, chosen_lanes, lcores_of, map_text, mapped_lanes
 from wirerate.plan.forward_program import (
@@ -154,9 +155,10 @@ def _forward(
     tsc_hz: int = about["tsc_hz"]
     work_cycles = settings.impairments.work.in_cycles(tsc_hz)
     session = ForwardSession(settings, lanes, tuple(opened), about, work_cycles)
+    growth = Growth({port_name(at): one for at, one in enumerate(settings.locations)})
     counters = engine.load(forward_program(settings, lanes, opened, tsc_hz))
     period_s = settings.period_ns / _NS_PER_S
-    trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s)
+    trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s, growth)
     facts = environment(about["dpdk"], started)
     with stopping(trial), _serving(server, trial, session, facts):
         _watch(trial, session)

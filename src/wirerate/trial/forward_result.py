@@ -21,6 +21,7 @@ from wirerate.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from wirerate.host.growth import Growth
     from wirerate.plan.forward_lanes import Lane
     from wirerate.plan.forward_settings import ForwardSettings, Way
     from wirerate.trial.forward_snapshot import ForwardSnapshot
@@ -114,7 +115,7 @@ def forward_result(
         session=session,
         ways=ways,
         seconds=seconds,
-        verdict=judge_forward(final, session, ways, trial.death),
+        verdict=judge_forward(final, session, ways, trial.death, trial.growth),
         final=final,
         captured=trial.captured,
         busy=lcores_busy(session.lanes, final, None),
@@ -171,9 +172,13 @@ def busy_share(counts: LaneCounts, lanes: Sequence[LaneResult], cycles: float) -
 
 
 def judge_forward(
-    final: ForwardSnapshot, session: ForwardSession, ways: Sequence[WayResult], death: str | None
+    final: ForwardSnapshot,
+    session: ForwardSession,
+    ways: Sequence[WayResult],
+    death: str | None,
+    growth: Growth | None = None,
 ) -> Verdict:
-    """Judge what a forwarder did."""
+    """Judge what a forwarder did; ``growth``: of the files that its ports write."""
     reasons: list[str] = []
     notes: list[str] = []
     if death is not None:
@@ -187,6 +192,10 @@ def judge_forward(
         reasons += [f"port {index}: {reason}" for reason in lost_by_device(device)]
         reasons += [f"port {index}: {reason}" for reason in _more_port_reasons(final, name)]
         notes += [f"port {index}: {note}" for note in _port_notes(device)]
+        if death is None and growth is not None:
+            sent = add_up(way.counts for way in ways if way.way.target == index)
+            found = growth.reasons(name, sent.tx_frames, sent.tx_octets)
+            reasons += [f"port {index}: {reason}" for reason in found]
         missed = final.capture_missed.get(name, 0)
         if missed > 0:
             notes.append(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
+    from wirerate.host.growth import Growth
     from wirerate.plan.forward_lanes import Lane
 
 _POLL_S = 0.02
@@ -30,7 +31,8 @@ _NS_PER_S = 1_000_000_000
 class ForwardTrial:
     """A forwarder at work.
 
-    ``duration_ns`` None = until `stop` is called. After `watch` has ended, ``final`` holds the
+    ``duration_ns`` None = until `stop` is called; ``growth``: of the files that its ports write,
+    since before the start. After `watch` has ended, ``final`` holds the
     counts, ``captured`` the frames written by file, and ``death`` is None or says how the engine
     died on the way.
     """
@@ -40,6 +42,7 @@ class ForwardTrial:
     lanes: Sequence[Lane]
     duration_ns: int | None
     period_s: float
+    growth: Growth | None = None
     final: ForwardSnapshot = field(init=False)
     captured: dict[str, int] = field(default_factory=dict)
     death: str | None = None

@@ -34,6 +34,7 @@ def run_result(
         trial.duration_ns,
         trial.arriving_s,
         trial.unloaded.get("loops", ()),
+        trial.growth,
     )
     peer = None if watch is None else watch.result(own_counts(ports))
     notes = (*session.notes, *(() if peer is None else peer.notes))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
+    from wirerate.host.growth import Growth
 
 _POLL_S = 0.02
 _NS_PER_S = 1_000_000_000
@@ -39,7 +40,8 @@ class Trial:
     what is under way may take to arrive; ``measured`` says that all that is to come back is found
     again, so that foreign frames need not be waited for; ``live_latencies`` that the snapshots of
     every period have the histograms of latencies. ``settled`` is called when all that is to
-    arrive has arrived; what does meanwhile is counted. After `watch` has ended, ``final`` holds
+    arrive has arrived; what does meanwhile is counted. ``growth``: of the files that its ports
+    write, since before the trial. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
     did, ``death`` None or how the engine died on the way, ``unloaded`` its reply to
@@ -54,6 +56,7 @@ class Trial:
     measured: bool = False
     live_latencies: bool = False
     settled: Callable[[], None] = lambda: None
+    growth: Growth | None = None
     final: Snapshot | None = None
     began: Snapshot | None = None
     sent: Snapshot | None = None

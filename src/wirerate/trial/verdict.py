@@ -27,6 +27,7 @@ from wirerate.units import format_count, format_engineering
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from wirerate.host.growth import Growth
     from wirerate.trial.result import FlowResult, PortResult
     from wirerate.trial.snapshot import Device, Snapshot
 
@@ -65,6 +66,7 @@ class Ending:
     whole run was given, None = no limit. ``arriving_s``: frames of measured flows still arrived so
     long after the end of sending, when the time to settle was over; None: none did. ``loops``: what
     became of the rings that looped (`program.unload`, docs/design/0006-descriptor-loop.md).
+    ``growth``: of the files that ports write.
     """
 
     sent: Snapshot | None = None
@@ -73,6 +75,7 @@ class Ending:
     duration_ns: int | None = None
     arriving_s: float | None = None
     loops: Sequence[Mapping[str, Any]] = ()
+    growth: Growth | None = None
 
 
 def judge(
@@ -106,6 +109,8 @@ def judge(
     awaited = awaited_ports(flows)
     for port in ports:
         found = [*_rx_reasons(port.device)]
+        if alive and ending.growth is not None:
+            found += ending.growth.reasons(port.plan.name, port.tx_frames, port.tx_octets)
         if alive:
             sent = port.device if ending.sent is None else ending.sent.port(port.plan.name).device
             linked = bool(port.plan.tx_lcores) or port.plan.index in awaited
