@@ -22,10 +22,7 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("port window", r"several|receivers|more than one port|at \d+ ports"),
     ("forged", r"impossible|not (been )?sent|before they (were|could)|in the future|forged|stale"),
     ("late copies", r"65,?536|too late"),
-    (
-        "disk",
-        r"octets of the frames sent are not in|No space|disk|written to|could not write|is full",
-    ),
+    ("disk", r"octets of the frames sent are not in|No space|could not write"),
     ("damaged", r"arrived damaged|wrong checksum"),
     ("arriving", r"still arriving"),
     ("copies", r"frames were received, but"),

@@ -92,7 +92,7 @@ class Running:
         source = {"af_packet": "r0", "af_xdp": "r0", "tap": "t0"}.get(self.trial.port)
         if source and self.trial.command not in {"forward", "reflect"}:
             return wire.counter(source, "rx_packets") > 0
-        return bool(list((site.ROOM / "run").glob("wr-*/counters-*")))
+        return bool(list((site.ROOM / "run").rglob("counters-*")))
 
     def _act(self, since_s: float) -> None:
         """The next step of the trial's fault, when its time has come."""

@@ -31,6 +31,7 @@ class EndedTrial:
         self.final = final
         self.captured: dict[str, int] = {}
         self.death = death
+        self.growth = None
 
 
 def settings_of(*words: str) -> ForwardSettings:

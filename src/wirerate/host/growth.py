@@ -47,9 +47,9 @@ class Growth:
             return
         expected = max(before, _HEAD_OCTETS) + octets + frames * (_RECORD_OCTETS - _FCS_OCTETS)
         if after < expected:
-            missing, free = format_count(expected - after), format_count(_free(file))
+            lacks, free = format_count(expected - after), format_count(_free(file))
             yield (
-                f"{missing} octets of the frames sent are not in {file}; its disk has {free} octets "
+                f"{lacks} octets of the frames sent are not in {file}; its disk has {free} octets "
                 "free: make room, or write to another"
             )
 
