@@ -12,6 +12,7 @@
 	"af_packet:IFNAME, af_xdp:IFNAME, kni:NAME, pcap:IN,OUT or vdev:ARGS"
 #define VHOST_NET "/dev/vhost-net" /* what virtio-user takes for the kernel itself */
 #define INTERFACE_OCTETS_MAX 15u   /* IFNAMSIZ - 1 */
+#define FRAMECNT_MAX 65536ul       /* of 2 KiB each, in both directions of every queue */
 
 /* What follows the scheme, split at the first comma: "SOCKET,devargs". */
 struct parts {
@@ -144,14 +145,32 @@ form_tap(struct location *out, const struct request *request)
 	return form_interface(out, "net_tap", args, request);
 }
 
+/* Frames are two to a page, and the kernel takes whole pages: packet(7), PACKET_RX_RING. */
+static bool
+is_framecnt(const char *extra)
+{
+	static const char name[] = ",framecnt=";
+	const char *number = extra + strlen(name);
+	unsigned long frames;
+	char *end;
+
+	if (strncmp(extra, name, strlen(name)) != 0 || *number < '1' || *number > '9')
+		return false;
+	frames = strtoul(number, &end, 10);
+	return *end == '\0' && frames <= FRAMECNT_MAX && frames % 2 == 0;
+}
+
 static int
 form_af_packet(struct location *out, const struct request *request)
 {
+	const char *extra = request->parts->extra;
 	char args[300];
 
+	if (extra[0] != '\0' && !is_framecnt(extra))
+		return -ERANGE;
 	/* The driver's 512 frames are full after 5 ms at 100,000 frames/s: less than a time slice of the kernel. */
 	snprintf(args, sizeof(args), "iface=%s,qpairs=%u%s", request->parts->value, request->queues,
-		 strstr(request->parts->extra, "framecnt=") == NULL ? ",framecnt=4096" : "");
+		 extra[0] == '\0' ? ",framecnt=4096" : "");
 	return form_interface(out, "net_af_packet", args, request);
 }
 
@@ -295,6 +314,8 @@ reason(int code)
 		return "an iface that is no interface name (1 to 15 octets without /, : and blanks) stands";
 	case -EPROTO:
 		return "no interface name of at most 15 octets that begins with kni, as net_kni's do, stands";
+	case -ERANGE:
+		return "something else than framecnt=N, an even number from 2 to 65,536, stands";
 	default:
 		return "a name is missing";
 	}

@@ -239,6 +239,28 @@ bad_ones_are_refused(void **state)
 		      "too long a name");
 }
 
+/* Else the kernel refuses the ring, or the driver takes a part of the number. */
+static void
+rings_that_the_kernel_would_not_take(void **state)
+{
+	static const char *const after[] = {
+		",framecnt=0",        ",framecnt=63",
+		",framecnt=",         ",framecnt=-64",
+		",framecnt=65538",    ",framecnt=6x",
+		",framecnt=64,iface", ",framecnt=99999999999999999998",
+		",blocksz=4096",      ",",
+	};
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(after); i++) {
+		snprintf(text, sizeof(text), "af_packet:eth0%s", after[i]);
+		check_refused(text, "framecnt=N, an even number from 2 to 65,536");
+	}
+	assert_string_equal(parse("af_packet:e,framecnt=65536").args,
+			    "iface=e,qpairs=4,framecnt=65536");
+}
+
 static void
 a_pci_address_is_checked_whole(void **state)
 {
@@ -399,6 +421,7 @@ main(void)
 		cmocka_unit_test(memif_finds_an_abstract_listener),
 		cmocka_unit_test(listener_with_a_space_in_its_path),
 		cmocka_unit_test(bad_ones_are_refused),
+		cmocka_unit_test(rings_that_the_kernel_would_not_take),
 		cmocka_unit_test(a_pci_address_is_checked_whole),
 		cmocka_unit_test(a_ring_with_devargs_is_not_too_long),
 		cmocka_unit_test(the_reason_is_seen_with_long_locations),

@@ -29,7 +29,7 @@ print(sent)
 
 LOCATIONS = {
     "af_packet": "af_packet:{}",
-    "tiny": f"vdev:net_af_packet0,iface={{}},qpairs=1,framesz=2048,framecnt={RING}",
+    "tiny": f"af_packet:{{}},framecnt={RING}",
     "af_xdp": "af_xdp:{}",
 }
 

@@ -45,7 +45,8 @@ The options are those of DPDK's pktperf; frame sizes count the 4-octet FCS throu
 EPILOG = f"""\
 locations:
   0000:03:00.0[,devargs]  ring:NAME  null:NAME  memif:SOCKET[,devargs]  vhost:SOCKET[,devargs]
-  virtio-user:SOCKET[,devargs]  tap:IFNAME  af_packet:IFNAME  af_xdp:IFNAME[,devargs]
+  virtio-user:SOCKET[,devargs]  tap:IFNAME  af_packet:IFNAME[,framecnt=N]
+  af_xdp:IFNAME[,devargs]
   virtio-user:/dev/vhost-net,iface=NAME[,devargs]  kni:NAME  pcap:IN,OUT
   vdev:ANY_DPDK_VDEV_ARGS
 

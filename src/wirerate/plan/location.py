@@ -4,8 +4,9 @@
 As in docs/design/0002-engine-interface.md:
 ``0000:03:00.0[,devargs]`` · ``ring:NAME`` · ``null:NAME`` · ``memif:SOCKET[,devargs]`` ·
 ``vhost:SOCKET[,devargs]`` · ``virtio-user:SOCKET[,devargs]`` ·
-``virtio-user:/dev/vhost-net,iface=NAME[,devargs]`` · ``tap:IFNAME`` · ``af_packet:IFNAME`` ·
-``af_xdp:IFNAME[,devargs]`` · ``kni:NAME`` · ``pcap:IN,OUT`` · ``vdev:ANY_DPDK_VDEV_ARGS``.
+``virtio-user:/dev/vhost-net,iface=NAME[,devargs]`` · ``tap:IFNAME`` ·
+``af_packet:IFNAME[,framecnt=N]`` · ``af_xdp:IFNAME[,devargs]`` · ``kni:NAME`` · ``pcap:IN,OUT`` ·
+``vdev:ANY_DPDK_VDEV_ARGS``.
 This module checks the text; whether the device is there, and what it can do, is the engine's to
 say.
 """
@@ -45,7 +46,7 @@ _FORMS = {
     LocationKind.VHOST: "vhost:SOCKET[,devargs]",
     LocationKind.VIRTIO_USER: "virtio-user:SOCKET[,devargs]",
     LocationKind.TAP: "tap:IFNAME",
-    LocationKind.AF_PACKET: "af_packet:IFNAME",
+    LocationKind.AF_PACKET: "af_packet:IFNAME[,framecnt=N]",
     LocationKind.AF_XDP: "af_xdp:IFNAME[,devargs]",
     LocationKind.KNI: "kni:NAME",
     LocationKind.PCAP: "pcap:IN,OUT",
@@ -57,7 +58,7 @@ _VHOST_NET_FORM = f"virtio-user:{VHOST_NET},iface=NAME[,devargs]"
 _NAMED = {LocationKind.RING, LocationKind.NULL}
 _SOCKETS = {LocationKind.MEMIF, LocationKind.VHOST, LocationKind.VIRTIO_USER}
 _INTERFACES = {LocationKind.TAP, LocationKind.AF_PACKET, LocationKind.AF_XDP, LocationKind.KNI}
-_WITH_DEVARGS = {*_SOCKETS, LocationKind.AF_XDP}
+_WITH_DEVARGS = {*_SOCKETS, LocationKind.AF_PACKET, LocationKind.AF_XDP}
 _BY_SCHEME = {kind.value: kind for kind in LocationKind if kind is not LocationKind.PCI}
 
 _PCI = re.compile(
@@ -73,6 +74,9 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _INTERFACE_OCTETS_MAX = 15  # IFNAMSIZ - 1
 _SOCKET_OCTETS_MAX = 107  # sun_path - 1
 _NAME_OCTETS_MAX = 20  # what RTE_RING_NAMESIZE leaves after the prefixes of net_ring
+_FRAMECNT = re.compile(r"framecnt=([1-9][0-9]{0,5})")
+FRAMECNT_MAX = 65_536
+"""Of 2 KiB each, in both directions of every queue (engine/device/location.c)."""
 # EAL chooses a vdev's driver by the start of its name; eth_ are the older aliases.
 _LISTENERS = {
     "net_vhost": (LocationKind.VHOST, "iface"),
@@ -198,6 +202,8 @@ def _parse_rest(text: str, kind: LocationKind, rest: str) -> Location:
             f"{_FORMS[kind]}"
         )
     _check_value(text, kind, value)
+    if kind is LocationKind.AF_PACKET and comma:
+        _check_framecnt(text, devargs)
     location = Location(kind, value, devargs)
     if kind is LocationKind.VIRTIO_USER and value == VHOST_NET:
         if not location.interface:
@@ -206,6 +212,17 @@ def _parse_rest(text: str, kind: LocationKind, rest: str) -> Location:
             )
         _check_interface(text, location.interface)
     return location
+
+
+def _check_framecnt(text: str, devargs: str) -> None:
+    """Frames are two to a page, and the kernel takes whole pages."""
+    found = _FRAMECNT.fullmatch(devargs)
+    if found is None or int(found[1]) % 2 or int(found[1]) > FRAMECNT_MAX:
+        raise PlanError(
+            f"location {text!r}: after the comma stands framecnt=N, the frames that each of its "
+            f"rings holds: an even number from 2 to {FRAMECNT_MAX:,}; write "
+            f"{_FORMS[LocationKind.AF_PACKET]}"
+        )
 
 
 def _devarg(devargs: str, key: str) -> str:
