@@ -255,6 +255,52 @@ absurd_captured_length(void **state)
 	}
 }
 
+/* More captured than there was, or nothing at all: no frame is made up of it. */
+static void
+impossible_lengths(void **state)
+{
+	static const struct {
+		uint32_t captured, wire;
+		const char *reason;
+	} rows[] = {
+		{100, 99,
+		 "frame 2 had 99 octets on the wire, says the file, which keeps 100 of it"},
+		{100, 40, "frame 2 had 40 octets"},
+		{100, 0, "frame 2 had 0 octets"},
+		{0, 0, "`editcap IN OUT 2` leaves the frame out"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+		bool pcapng = i >= COUNT(rows);
+		uint32_t captured = rows[i % COUNT(rows)].captured;
+		uint32_t wire = rows[i % COUNT(rows)].wire;
+
+		if (pcapng) {
+			pcapng_begin(&made, false);
+			pcapng_interface(&made, LINK_ETHERNET, 9);
+			pcapng_frame(&made, 0, 1, 1, 60, 60);
+			pcapng_frame(&made, 0, 1, 1, captured, wire);
+		} else {
+			pcap_begin(&made, PCAP_NS, LINK_ETHERNET, false);
+			pcap_frame(&made, 0, 0, 1, 60, 60);
+			pcap_frame(&made, 0, 0, 1, captured, wire);
+		}
+		assert_damaged(&made, 1, rows[i % COUNT(rows)].reason);
+	}
+}
+
+/* The file says that frames end with an FCS of 4 octets, and the second has no more than that. */
+static void
+nothing_but_an_fcs(void **state)
+{
+	(void)state;
+	pcap_begin(&made, PCAP_NS, LINK_ETHERNET | 0x24000000, false);
+	pcap_frame(&made, 0, 0, 1, 64, 64);
+	pcap_frame(&made, 0, 0, 1, 4, 4);
+	assert_damaged(&made, 1, "frame 2 had 4 octets");
+}
+
 static void
 impossible_times(void **state)
 {
@@ -323,6 +369,8 @@ main(void)
 		cmocka_unit_test(damaged_gzip),
 		cmocka_unit_test(frames_too_long),
 		cmocka_unit_test(absurd_captured_length),
+		cmocka_unit_test(impossible_lengths),
+		cmocka_unit_test(nothing_but_an_fcs),
 		cmocka_unit_test(impossible_times),
 		cmocka_unit_test_setup_teardown(a_scan_refuses, make_folder, remove_folder),
 		cmocka_unit_test(a_long_path_leaves_room_for_the_reason),

@@ -156,6 +156,21 @@ fail_too_long(struct trace_reader *reader, uint32_t octets, struct error *err)
 	return hand_out_failure(reader, err);
 }
 
+/* What was captured was on the wire, and an Ethernet frame has octets: other lengths are no frame's. */
+static int
+fail_lengths(struct trace_reader *reader, const struct pcap_pkthdr *header, struct error *err)
+{
+	error_set(&reader->failure, -EINVAL, NULL,
+		  "%s: frame %" PRIu64 " had %" PRIu32
+		  " octets on the wire, says the file, which keeps "
+		  "%" PRIu32
+		  " of it; the file is damaged, capture again, or `editcap IN OUT %" PRIu64
+		  "` leaves the frame out",
+		  reader->stream.name, reader->frames + 1, header->len, header->caplen,
+		  reader->frames + 1);
+	return hand_out_failure(reader, err);
+}
+
 static int
 fail_time(struct trace_reader *reader, const struct timeval *time, struct error *err)
 {
@@ -200,7 +215,9 @@ trace_reader_next(struct trace_reader *reader, struct trace_frame *frame, struct
 		return 0;
 	if (got != 1)
 		return fail_unreadable(reader, err);
-	wire = header->len - (header->len < reader->fcs_octets ? header->len : reader->fcs_octets);
+	if (header->caplen > header->len || header->len <= reader->fcs_octets)
+		return fail_lengths(reader, header, err);
+	wire = header->len - reader->fcs_octets;
 	if (wire > TRACE_FRAME_OCTETS_MAX)
 		return fail_too_long(reader, wire, err);
 	time = time_of(reader, header);

@@ -26,16 +26,33 @@ gzip_error(gzFile gz, int *code)
 	return why != NULL ? why + 3 : text;
 }
 
+/*
+ * A pcap header's snaplen, octets 16 to 19, reads as 0, "no limit": where a record is longer than it, libpcap cuts the
+ * frame and says nothing.
+ */
+static void
+lift_snaplen(const struct trace_stream *stream, z_off_t at, char *octets, size_t n)
+{
+	if (stream->pcapng)
+		return;
+	for (z_off_t i = 16; i < 20; i++)
+		if (i >= at && i < at + (z_off_t)n)
+			octets[i - at] = 0;
+}
+
 static ssize_t
 read_unpacked(void *cookie, char *octets, size_t n)
 {
 	struct trace_stream *stream = cookie;
+	z_off_t at = gztell(stream->gz);
 	int got = gzread(stream->gz, octets, (unsigned int)n);
 	int code = Z_OK;
 	const char *why;
 
-	if (got > 0)
+	if (got > 0) {
+		lift_snaplen(stream, at, octets, (size_t)got);
 		return got;
+	}
 	why = gzip_error(stream->gz, &code);
 	if (code == Z_OK) /* a gzip file that is cut off: Z_BUF_ERROR */
 		return 0;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -149,7 +150,7 @@ def test_frames_that_are_mended(tmp_path):
             [
                 (5 * SECOND_NS, frame_octets(42), None),  # short: 60
                 (4 * SECOND_NS, frame_octets(64), 1514),  # truncated; earlier than the one before
-                (6 * SECOND_NS, b"", 0),  # nothing at all: 60
+                (6 * SECOND_NS, frame_octets(1), 1),  # all but nothing: 60
                 (5 * SECOND_NS, frame_octets(20), 50),  # all three
             ],
         )
@@ -212,6 +213,22 @@ def test_a_cut_file_says_where_and_what_to_do(tmp_path):
     path = write_pcapng(tmp_path / "x.pcapng", [(0, frame) for frame in FRAMES])
     path.write_bytes(path.read_bytes()[:-90])
     refused(path, "frame 5:", "`editcap IN OUT` keeps the 4 before it")
+
+
+@pytest.mark.parametrize("write", [write_pcap, write_pcapng])
+def test_a_frame_of_more_octets_than_it_had(tmp_path, write):
+    """Not cut to what it says, nor filled up to 60: nobody knows what was on the wire."""
+    frames = [*FRAMES[:2], (START_NS, frame_octets(100), 40), *FRAMES[2:]]
+    if write is write_pcap:
+        path = write(tmp_path / "x", frames)
+    else:
+        path = write(tmp_path / "x", [(0, frame) for frame in frames])
+    refused(path, "frame 3 had 40 octets on the wire", "keeps 100 of it", "`editcap IN OUT 3`")
+    mended = tmp_path / "mended"
+    if shutil.which("editcap"):
+        command = ["editcap", path, mended, "3"]
+        subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT_S)
+        assert scanned(mended)["frames"] == len(FRAMES)
 
 
 @needs("editcap")
