@@ -8,7 +8,7 @@ functions need one, and the guest needs no other way to tell equal NICs apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Nic:
     model: str
     """igb, e1000e, vmxnet3 or virtio."""
     wire: int = 0
-    """NICs of one wire hear each other: two are a cable, more are a hub."""
+    """NICs of one wire hear each other: two have a cable, more a hub, which keeps no order."""
     node: int | None = None
     """The NUMA node it is on; None: it does not say."""
     options: str = ""
@@ -117,6 +117,8 @@ class BootFiles:
     """The run's folder, which the guest may write to."""
     console: Path
     """Where the kernel's console goes."""
+    sockets: dict[int, int] = field(default_factory=dict)
+    """File descriptors of QEMU's: the ends of `cables` by the NICs that they are at."""
 
 
 def _node_bus(node: int) -> int:
@@ -136,6 +138,20 @@ def tap(index: int) -> str:
 def taps(machine: Machine) -> list[str]:
     """TAPs to be made before QEMU starts, each with the wire it is on: "wr-lab0:0"."""
     return [f"{tap(at)}:{nic.wire}" for at, nic in enumerate(machine.nics) if nic.queues > 1]
+
+
+def cables(machine: Machine) -> list[tuple[int, int]]:
+    """Pairs of NICs that are alone on a wire.
+
+    They are not given a hub: QEMU's reorders what waits for a full receiver. The first such frame
+    waits behind the hub, the next ones before it; once there is room, those before it go first
+    (qemu_flush_or_purge_queued_packets in QEMU's net/net.c; seen with 10.0).
+    """
+    wires: dict[int, list[int]] = {}
+    for at, nic in enumerate(machine.nics):
+        wires.setdefault(nic.wire, []).append(at)
+    own = {at for at, nic in enumerate(machine.nics) if nic.netdev or nic.queues > 1}
+    return [(at[0], at[1]) for at in wires.values() if len(at) == 2 and own.isdisjoint(at)]
 
 
 def _kernel_line(machine: Machine) -> str:
@@ -172,7 +188,7 @@ def _bridges(machine: Machine) -> list[str]:
     return arguments
 
 
-def _nic(machine: Machine, index: int) -> list[str]:
+def _nic(machine: Machine, index: int, sockets: dict[int, int]) -> list[str]:
     nic = machine.nics[index]
     bus = "pcie.0" if nic.node is None else f"node{nic.node}"
     slot = index + (_FIRST_SLOT if nic.node is None else 0)
@@ -182,6 +198,8 @@ def _nic(machine: Machine, index: int) -> list[str]:
     if nic.model == "virtio" and machine.iommu:
         device += ",iommu_platform=on,ats=on"
     netdev = nic.netdev or f"hubport,hubid={nic.wire}"
+    if index in sockets:
+        netdev = f"stream,addr.type=fd,addr.str={sockets[index]}"
     if nic.queues > 1:
         device += f",mq=on,vectors={2 * nic.queues + 2}"
         netdev = f"tap,ifname={tap(index)},queues={nic.queues},script=no,downscript=no"
@@ -214,7 +232,7 @@ def qemu_arguments(machine: Machine, files: BootFiles) -> list[str]:
         arguments += ["-device", _IOMMU]
     arguments += _bridges(machine)
     for index in range(len(machine.nics)):
-        arguments += _nic(machine, index)
+        arguments += _nic(machine, index, files.sockets)
     return [*arguments, *machine.extra]
 
 

@@ -7,7 +7,6 @@ others run, so that the receiver keeps pace with the sender however the host tre
 
 from __future__ import annotations
 
-import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,31 +15,13 @@ from typing import TYPE_CHECKING, Any
 from wirerate.engine.counters import Counters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wirerate.engine.process import Engine
 
-_PCAP_HEADER = 24
 _WAIT_S = 120
 _SETTLE_S = 0.5
 _CAPTURED_OCTETS = 128
 """Of each frame; longer ones cannot be compared."""
 LCORE = 1
-
-
-def trace(path: Path, frames: int, octets: Sequence[int]) -> list[bytes]:
-    """Write a capture file of `frames` different frames, their sizes in turn; returns them."""
-    made = []
-    for number in range(frames):
-        head = bytes.fromhex("525400000002525400000001") + b"\x88\xb5" + struct.pack(">I", number)
-        length = octets[number % len(octets)]
-        body = bytes((number * 7 + at * 13 + 1) % 256 for at in range(length - len(head)))
-        made.append(head + body)
-    with path.open("wb") as file:
-        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for frame in made:
-            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
-    return made
 
 
 def port(name: str, location: str, *, loop: int = 0, **more: Any) -> dict[str, Any]:
@@ -142,21 +123,3 @@ def send(
     took = time.monotonic() - started
     time.sleep(_SETTLE_S)
     return Ended(counters, engine.call("program.unload"), took)
-
-
-def laps_that_differ(path: Path, lap: Sequence[bytes], laps: int) -> int:
-    """Of a capture that should hold the lap so many times: how often it is not so.
-
-    As large numbers, with a mask over the times: the guest counts instructions, and this takes few.
-    """
-    data = memoryview(path.read_bytes())[_PCAP_HEADER:]
-    sizes = [struct.pack("<II", len(frame), len(frame)) for frame in lap]
-    records = b"".join(bytes(8) + size + frame for size, frame in zip(sizes, lap, strict=True))
-    mask = b"".join(bytes(8) + b"\xff" * (8 + len(frame)) for frame in lap)
-    wanted, no_times = (int.from_bytes(octets, "little") for octets in (records, mask))
-    octets = len(records)
-    wrong = sum(
-        int.from_bytes(data[at : at + octets], "little") & no_times != wanted
-        for at in range(0, laps * octets, octets)
-    )
-    return wrong + (len(data) != laps * octets)

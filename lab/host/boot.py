@@ -11,17 +11,21 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from lab.machine import BootFiles, Machine, qemu_arguments, taps
+from lab.machine import BootFiles, Machine, cables, qemu_arguments, taps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lab.host.system import System
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
@@ -131,9 +135,28 @@ def _tap_problem(machine: Machine) -> str:
     )
 
 
+@contextmanager
+def _plugged(machine: Machine) -> Iterator[dict[int, int]]:
+    """A pair of sockets for each cable: NICs, and what frames wait in, keep their order."""
+    ends: dict[int, socket.socket] = {}
+    try:
+        for pair in cables(machine):
+            made = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            ends.update(zip(pair, made, strict=True))
+        yield {nic: end.fileno() for nic, end in ends.items()}
+    finally:
+        for end in ends.values():
+            end.close()
+
+
 def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
+    with _plugged(machine) as sockets:
+        return _boot(machine, system, share, sockets)
+
+
+def _boot(machine: Machine, system: System, share: Path, sockets: dict[int, int]) -> Ending:
     console = share.parent / "console"
-    files = BootFiles(system.kernel, system.initramfs, share, console)
+    files = BootFiles(system.kernel, system.initramfs, share, console, sockets)
     environment = dict(os.environ)
     if system.libraries:
         environment["LD_LIBRARY_PATH"] = system.libraries
@@ -148,6 +171,7 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
             stdout=said,
             stderr=said,
             env=environment,
+            pass_fds=tuple(sockets.values()),
             start_new_session=True,
         )
     with (share / "log").open("rb") as log:

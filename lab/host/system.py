@@ -112,7 +112,7 @@ def prepare(lab: Path) -> System:
     release = _check_host()
     lab.mkdir(parents=True, exist_ok=True)
     host = Path(__file__).parent
-    recipe = hashlib.sha256(str(lab).encode() + release.get("VERSION_CODENAME", "").encode())
+    recipe = hashlib.sha256(release.get("VERSION_CODENAME", "").encode())
     for name in ("packages.py", "system.py", "init"):
         recipe.update((host / name).read_bytes())
     folder = lab / f"system-{recipe.hexdigest()[:12]}"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.guest.laps import TRACE_TYPE, check_laps, heard, trace, write_capture
 from lab.guest.loop_commands import LOOP, check_looped, check_ordinary, check_refused
-from lab.guest.looping import trace
 from lab.machine import Machine, Nic
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ _LOOPS = 20
 _RATE = "2kpps"
 """The kernel's ring has 256 descriptors, and its CPU may be away for 100 ms."""
 _FILE = "/run/lap.pcap"
+_HEARD = Path("/run/heard.pcap")
+_IPV4 = 0x0800
+_FLOWS, _FLOW_LAPS = 64, 78
 
 
 def run(guest: Guest) -> None:
@@ -27,20 +30,23 @@ def run(guest: Guest) -> None:
     (peer,) = guest.kernel(1)
     guest.run(["sysctl", "-qw", f"net.ipv6.conf.{peer}.disable_ipv6=1"])
     guest.run(["ip", "link", "set", peer, "up", "promisc", "on"])
-    trace(Path(_FILE), _LAP, (60, 64, 98))
-    _check_replay(guest, port, Path(f"/sys/class/net/{peer}/statistics/rx_packets"))
-    _check_perf(guest, port)
+    lap = trace(Path(_FILE), _LAP, (60, 64, 98))
+    _check_replay(guest, port, peer, lap)
+    _check_perf(guest, port, peer)
     _check_refusals(guest, port, other)
     check_ordinary(guest, port)
     _check_second_program(guest, port)
     _check_function(guest, peer)
 
 
-def _check_replay(guest: Guest, port: str, arrived: Path) -> None:
-    checks = guest.checks
+def _check_replay(guest: Guest, port: str, peer: str, lap: list[bytes]) -> None:
+    checks, arrived = guest.checks, Path(f"/sys/class/net/{peer}/statistics/rx_packets")
     paced = ("replay", _FILE, port, *LOOP, "--loops", str(_LOOPS), "-r", _RATE)
     before = int(arrived.read_text())
-    ran = guest.wirerate(*paced, "--json")
+    with heard(peer, TRACE_TYPE) as frames:
+        ran = guest.wirerate(*paced, "--json")
+        write_capture(_HEARD, frames())
+    check_laps(checks, _HEARD, lap, _LOOPS)
     seen = check_looped(checks, ran, frames=_LOOPS * _LAP, lap=_LAP, descriptors=4000)
     checks.equal("laps", seen["laps"], _LOOPS)
     checks.equal("on the wire", int(arrived.read_text()) - before, _LOOPS * _LAP)
@@ -53,10 +59,17 @@ def _check_replay(guest: Guest, port: str, arrived: Path) -> None:
         checks.contains("as text", " ".join(text.out.split()), wanted)
 
 
-def _check_perf(guest: Guest, port: str) -> None:
-    asked = ("--flows", "64", "-r", "0.5%", "--count", "5000")
-    ran = guest.wirerate("perf", port, *LOOP, *asked, "--json")
-    check_looped(guest.checks, ran, frames=5000, lap=64, descriptors=4096)
+def _check_perf(guest: Guest, port: str, peer: str) -> None:
+    """The frames are perf's own: as many as there are flows, and each lap like the first."""
+    frames = _FLOWS * _FLOW_LAPS
+    asked = ("--flows", str(_FLOWS), "-r", "0.1%", "--count", str(frames))
+    with heard(peer, _IPV4) as arrived:
+        ran = guest.wirerate("perf", port, *LOOP, *asked, "--json")
+        seen = arrived()
+    write_capture(_HEARD, seen)
+    guest.checks.equal("different frames of a lap", len(set(seen[:_FLOWS])), _FLOWS)
+    check_laps(guest.checks, _HEARD, seen[:_FLOWS], _FLOW_LAPS)
+    check_looped(guest.checks, ran, frames=frames, lap=_FLOWS, descriptors=4096)
 
 
 def _check_refusals(guest: Guest, port: str, other: str) -> None:

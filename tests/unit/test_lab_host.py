@@ -179,6 +179,22 @@ def test_a_job_that_fails_leaves_its_logs(system, tmp_path, capfd):
     assert f"python={sys.executable}" in settings
 
 
+def test_the_ends_of_a_cable_are_qemus(system, tmp_path):
+    """Two file descriptors, each the other's peer; both are gone afterwards."""
+    speak = (
+        "import os, sys; words = [word.rpartition('.str=') for word in sys.argv]; "
+        "first, second = (int(end) for _, found, end in words if found); "
+        "os.write(first, b'there'); print(os.read(second, 9))"
+    )
+    guest = system(f'{SHARE}\n{sys.executable} -c "{speak}" "$@" >$share/log\necho 1 >$share/exit')
+    machine = Machine(nics=(Nic("igb"), Nic("igb")))
+    before = list(Path("/proc/self/fd").iterdir())
+    assert boot.run_job("job", machine, guest, tmp_path / "runs") == 1
+    assert list(Path("/proc/self/fd").iterdir()) == before
+    (log,) = (tmp_path / "runs").glob("*/share/log")
+    assert log.read_text() == "b'there'\n"
+
+
 def test_an_abort_is_tried_again_once_and_said(system, tmp_path, capfd):
     assert run(system("kill -ABRT $$"), tmp_path) == 4
     assert (tmp_path / "boots").read_text().count("boot") == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.machine import BootFiles, Machine, Nic, mac, qemu_arguments, taps
+from lab.machine import BootFiles, Machine, Nic, cables, mac, qemu_arguments, taps
 
 FILES = BootFiles(Path("/k"), Path("/i"), Path("/run,1"), Path("/console"))
 
@@ -45,6 +45,30 @@ def test_every_nic_is_behind_a_port_of_its_own_and_on_its_wire():
         assert f"-device {model},netdev=n{index},bus=rp{index},mac={mac(index)},romfile=" in said
         assert machine.root_port(index) == f"0000:00:{slot:02x}.0"
     assert mac(2) == "52:54:00:00:00:03"
+
+
+def test_two_nics_of_a_wire_have_a_cable():
+    """Through QEMU's hub frames overtake each other where the receiver is full."""
+    pair = Machine(nics=(Nic("virtio"), Nic("virtio")))
+    assert cables(pair) == [(0, 1)]
+    files = BootFiles(Path("/k"), Path("/i"), Path("/run"), Path("/console"), {0: 7, 1: 9})
+    said = qemu_arguments(pair, files)
+    assert "stream,id=n0,addr.type=fd,addr.str=7" in said
+    assert "stream,id=n1,addr.type=fd,addr.str=9" in said
+    assert "hubport" not in " ".join(said)
+
+
+@pytest.mark.parametrize(
+    ("nics", "pairs"),
+    [
+        ((Nic("igb"), Nic("igb", wire=1), Nic("igb", wire=1), Nic("igb")), [(0, 3), (1, 2)]),
+        ((Nic("igb"), Nic("igb"), Nic("igb"), Nic("igb", wire=1)), []),
+        ((Nic("virtio", queues=4), Nic("virtio", queues=4)), []),
+        ((Nic("virtio", netdev="user"), Nic("igb")), []),
+    ],
+)
+def test_what_is_no_pair_of_a_wire_has_no_cable(nics, pairs):
+    assert cables(Machine(nics=nics)) == pairs
 
 
 def test_what_a_nic_has_besides():
