@@ -73,6 +73,8 @@ def test_a_reader_that_stands_still_loses_nothing_unseen(program, veth, kind):
             flood(veth)
         finally:
             os.kill(engine, signal.SIGCONT)
+        # Counters rest, too, while the reader's lcore still has no CPU.
+        wait_for("the reader to go on", lambda: words_of(directory)[0] > 0)
         received, missed, dropped, _ = settled(directory)
         running.signal(signal.SIGINT)
         ended = running.finish()
