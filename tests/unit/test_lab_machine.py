@@ -114,6 +114,15 @@ def test_counting_instructions_takes_one_thread():
     assert "-icount" not in qemu_arguments(Machine(nics=()), FILES)
 
 
+def test_counting_instructions_and_x2apic_exclude_each_other():
+    """QEMU ends with "Bad icount read" where the kernel reads one of x2APIC's registers."""
+    counted, other = words(Machine(nics=(), icount=True)), words(Machine(nics=()))
+    assert "-cpu max,-x2apic" in counted
+    assert not any("eim=on" in word for word in counted)
+    assert "-cpu max" in other
+    assert any("eim=on" in word for word in other)
+
+
 def test_the_share_is_written_to_and_the_root_is_not():
     fsdevs = [word for word in words(Machine(nics=())) if word.startswith("-fsdev")]
     root, share = fsdevs
