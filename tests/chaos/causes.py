@@ -62,6 +62,7 @@ WITH: dict[str, frozenset[str]] = {
     "full disk": frozenset({"counts", "device", "device full", "nothing sent"}),
     "engine killed": frozenset({"nothing sent", "counts", "load"}),
     "starved": frozenset({"load", "arriving"}),
+    "copied late": frozenset({"copies"}),
     "engine stopped": frozenset({"load", "receiver full"}),
     "flooded": frozenset({"load", "arriving"}),
 }
