@@ -29,7 +29,7 @@ FOLDER_LIMITS: dict[str, int] = {
     "engine/schedule": 700,
     "engine/edit": 1000,
     "engine/bridge": 1100,
-    "engine/measure": 500,
+    "engine/measure": 750,
     "engine/flowtable": 400,
 }
 

@@ -125,6 +125,7 @@ describe(const struct capture_note *note, const struct capture_flow *flow_of,
 		{WRONG_REORDERED, "reordered"},
 		{WRONG_TOO_LATE, "too late to know whether it is a duplicate"},
 		{WRONG_DAMAGED, "damaged"},
+		{WRONG_IMPOSSIBLE, "impossible: not sent yet, or not at that time"},
 	};
 	const struct capture_flow *flow = &flow_of[note->id];
 	int n = 0;

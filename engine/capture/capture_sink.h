@@ -26,6 +26,7 @@ enum frame_wrong {
 	WRONG_REORDERED = 2,
 	WRONG_TOO_LATE = 4, /* with REORDERED: whether it is a duplicate is not known */
 	WRONG_DAMAGED = 8,
+	WRONG_IMPOSSIBLE = 16, /* a stamp that the sender has not written */
 };
 
 /* What a measuring task knows of a frame. */

@@ -241,6 +241,22 @@ decode_ramp(const struct cursor *at, struct stream_config *stream)
 }
 
 static void
+decode_receivers(const struct cursor *at, struct stream_config *stream)
+{
+	struct cursor array;
+	uint32_t n = cursor_get_array(at, "receivers", 1, CONFIG_PORTS_MAX, &array);
+
+	if (!stream->has_stamp)
+		cursor_refuse(at, "receivers",
+			      "only a stamped stream has receivers; give it a stamp as well");
+	stream->receivers = cursor_new_array(&array, n, sizeof(*stream->receivers));
+	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
+		cursor_element_text(&array, i, stream->receivers[i], sizeof(stream->receivers[i]));
+		stream->n_receivers++;
+	}
+}
+
+static void
 decode_schedule(const struct cursor *at, struct stream_config *stream)
 {
 	cursor_get_double_or_null(at, "fps", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &stream->has_fps,
@@ -257,6 +273,8 @@ decode_schedule(const struct cursor *at, struct stream_config *stream)
 		cursor_get_uint32(at, "stamp", 0, CONFIG_STAMPS_MAX - 1, &stream->stamp);
 		stream->has_stamp = true;
 	}
+	if (cursor_has(at, "receivers"))
+		decode_receivers(at, stream);
 	if (cursor_has_value(at, "burst")) {
 		const struct cursor burst = cursor_child(at, "burst");
 
@@ -273,10 +291,9 @@ void
 config_decode_stream(const struct cursor *at, struct stream_config *stream)
 {
 	static const char *const keys[] = {
-		"name",   "template",     "lengths",     "length_fields",
-		"fields", "checksums",    "trace",       "fps",
-		"frames", "delay_ns",     "duration_ns", "burst",
-		"stamp",  "whole_bursts", "ramp",        NULL,
+		"name",  "template",     "lengths", "length_fields", "fields",      "checksums",
+		"trace", "fps",          "frames",  "delay_ns",      "duration_ns", "burst",
+		"stamp", "whole_bursts", "ramp",    "receivers",     NULL,
 	};
 
 	cursor_closed_object(at, keys);
@@ -294,6 +311,7 @@ config_free_stream(struct stream_config *stream)
 		free(stream->trace.overwrites[i].octets);
 	free(stream->trace.path);
 	free(stream->trace.overwrites);
+	free(stream->receivers);
 	free(stream->template);
 	free(stream->lengths);
 	free(stream->length_fields);

@@ -91,11 +91,12 @@ uint32_t cursor_get_array(const struct cursor *at, const char *key, uint32_t min
 			  struct cursor *array);
 struct cursor cursor_element(const struct cursor *array, size_t index);
 
-/* An element of an array of numbers or of hex digits, as cursor_get_hex(). */
+/* An element of an array of numbers, of texts or of hex digits, as cursor_get_text() and cursor_get_hex(). */
 void cursor_element_uint32(const struct cursor *array, size_t index, uint32_t min, uint32_t max,
 			   uint32_t *out);
 void cursor_element_int64(const struct cursor *array, size_t index, int64_t min, int64_t max,
 			  int64_t *out);
+void cursor_element_text(const struct cursor *array, size_t index, char *out, size_t size);
 void cursor_element_hex(const struct cursor *array, size_t index, uint32_t min, uint32_t max,
 			uint8_t **octets, uint32_t *n_octets);
 

@@ -18,11 +18,10 @@ is_plain_text(const char *text, size_t octets)
 	return true;
 }
 
-/* The string at key when it has 1…size-1 octets and no control character, else NULL and refused. */
+/* The string, which is at key, when it has 1…size-1 octets and no control character, else NULL and refused. */
 static const char *
-take_text(const struct cursor *at, const char *key, size_t size, size_t *octets)
+take_text(const struct cursor *at, const char *key, const json_t *json, size_t size, size_t *octets)
 {
-	const json_t *json = cursor_get(at, key);
 	const char *text;
 
 	if (json == NULL)
@@ -45,7 +44,7 @@ void
 cursor_get_text(const struct cursor *at, const char *key, char *out, size_t size)
 {
 	size_t octets;
-	const char *text = take_text(at, key, size, &octets);
+	const char *text = take_text(at, key, cursor_get(at, key), size, &octets);
 
 	if (text != NULL)
 		memcpy(out, text, octets + 1);
@@ -55,7 +54,7 @@ void
 cursor_get_file_path(const struct cursor *at, const char *key, size_t size, char **out)
 {
 	size_t octets;
-	const char *text = take_text(at, key, size, &octets);
+	const char *text = take_text(at, key, cursor_get(at, key), size, &octets);
 
 	if (text == NULL)
 		return;
@@ -144,4 +143,15 @@ cursor_element_hex(const struct cursor *array, size_t index, uint32_t min, uint3
 	const struct cursor at = cursor_element(array, index);
 
 	take_hex(&at, NULL, at.json, min, max, octets, n_octets);
+}
+
+void
+cursor_element_text(const struct cursor *array, size_t index, char *out, size_t size)
+{
+	const struct cursor at = cursor_element(array, index);
+	size_t octets;
+	const char *text = take_text(&at, NULL, at.json, size, &octets);
+
+	if (text != NULL)
+		memcpy(out, text, octets + 1);
 }

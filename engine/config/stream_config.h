@@ -113,16 +113,19 @@ struct stream_config {
 	bool has_duration; /* false: until traffic.stop */
 	bool has_burst;    /* then has_fps, not trace.has_speed, and sent by one part */
 	bool has_stamp;
-	bool whole_bursts;    /* then has_fps, and not has_burst: nothing less is sent at a time */
-	double fps;           /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
-	uint32_t parts;       /* tx tasks that share the stream */
-	uint32_t stamp;       /* id of part 0, 0…65535, those of all parts unique; when has_stamp */
-	uint64_t frames;      /* 1…INT64_MAX when has_frames */
-	uint64_t delay_ns;    /* 0…CONFIG_DURATION_NS_MAX */
-	uint64_t duration_ns; /* 1…CONFIG_DURATION_NS_MAX when has_duration */
-	uint64_t burst_frames;   /* 1…CONFIG_BURST_FRAMES_MAX when has_burst */
-	double burst_gap_ns;     /* 0…CONFIG_DURATION_NS_MAX when has_burst */
-	struct ramp_config ramp; /* then n_lengths is 0 or 1, and template is not NULL */
+	bool whole_bursts; /* then has_fps, and not has_burst: nothing less is sent at a time */
+	double fps;        /* CONFIG_FPS_MIN…CONFIG_FPS_MAX when has_fps */
+	uint32_t parts;    /* tx tasks that share the stream */
+	uint32_t stamp;    /* id of part 0, 0…65535, those of all parts unique; when has_stamp */
+	char (*receivers)
+		[CONFIG_NAME_SIZE]; /* ports, not resolved; n_receivers of them; NULL: all */
+	uint32_t n_receivers;       /* 0 unless has_stamp */
+	uint64_t frames;            /* 1…INT64_MAX when has_frames */
+	uint64_t delay_ns;          /* 0…CONFIG_DURATION_NS_MAX */
+	uint64_t duration_ns;       /* 1…CONFIG_DURATION_NS_MAX when has_duration */
+	uint64_t burst_frames;      /* 1…CONFIG_BURST_FRAMES_MAX when has_burst */
+	double burst_gap_ns;        /* 0…CONFIG_DURATION_NS_MAX when has_burst */
+	struct ramp_config ramp;    /* then n_lengths is 0 or 1, and template is not NULL */
 };
 
 #endif

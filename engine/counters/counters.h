@@ -68,24 +68,6 @@ struct rx_counters {
 	uint64_t reserved[3];
 };
 
-/* One measured stream as one rx task sees it; first a cache line of what changes with every frame. */
-struct flow_counters {
-	alignas(COUNTERS_ALIGN) uint64_t frames; /* duplicates included */
-	uint64_t octets;                         /* with FCS */
-	uint64_t last_tsc;
-	uint64_t latency_count;
-	uint64_t latency_sum_cycles;
-	uint64_t ipdv_sum_cycles; /* of absolute differences of latencies that follow each other */
-	uint64_t latency_min_cycles;
-	uint64_t latency_max_cycles;
-	uint64_t first_tsc;
-	uint64_t duplicates;
-	uint64_t reordered;
-	uint64_t too_late; /* of those: too far behind to know whether they are duplicates */
-	uint64_t reserved[4];
-	uint64_t latency_cycles[LATENCY_WORDS];
-};
-
 /* A forward task. */
 struct forward_counters {
 	alignas(COUNTERS_ALIGN) uint64_t rx_frames;

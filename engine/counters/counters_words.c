@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "counters/bridge_counters.h"
+#include "counters/flow_counters.h"
 
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
@@ -144,7 +145,12 @@ static const struct counters_word flow_words[] = {
 	WORD(flow_counters, reordered, "frames",
 	     "behind one with a higher number, duplicates not counted (RFC 4737)"),
 	WORD(flow_counters, too_late, "frames",
-	     "of the reordered, too far behind to know whether they are duplicates"),
+	     "too far behind to know whether they are duplicates or copies"),
+	WORD(flow_counters, copies, "frames",
+	     "new to this queue, but received by another queue of the flow's receivers before"),
+	WORD(flow_counters, impossible, "frames",
+	     "not counted: not sent yet by their stamp, or departed before the start, after "
+	     "their arrival, or not between their neighbours"),
 	WORD(flow_counters, first_tsc, "cycles", "clock after the first burst with one"),
 	WORD(flow_counters, last_tsc, "cycles", "clock after the last burst with one"),
 	WORD(flow_counters, latency_count, "frames", "whose latency is known: all but duplicates"),

@@ -70,86 +70,21 @@ rx_has_stamp(const struct rte_mbuf *mbuf, uint16_t magic)
 	return find_stamp(mbuf, magic, &stamp);
 }
 
-/* Forget what lies a window behind the sequences from…to, which are new. */
-static void
-slide(struct flow_state *flow, uint64_t from, uint64_t to)
-{
-	if (to - from >= MEASURE_WINDOW) {
-		memset(flow->seen, 0, sizeof(flow->seen));
-		return;
-	}
-	for (; from < to; from++)
-		flow->seen[from % MEASURE_WINDOW / 64] &= ~(UINT64_C(1) << from % 64);
-}
-
-static inline bool
-mark_seen(struct flow_state *flow, uint64_t sequence)
-{
-	uint64_t *word = &flow->seen[sequence % MEASURE_WINDOW / 64];
-	uint64_t bit = UINT64_C(1) << sequence % 64;
-	bool seen = (*word & bit) != 0;
-
-	*word |= bit;
-	return seen;
-}
-
-/* RFC 4737 section 3.3: reordered is what has a lower number than an earlier one. What is wrong: enum frame_wrong. */
-static uint8_t
-note_one(struct flow_state *flow, struct flow_counters *counters, uint32_t sequence)
-{
-	uint64_t number;
-
-	if (flow->next == 0)
-		flow->next = UINT64_C(1) << 32 | sequence; /* room for lower ones */
-	number = flow->next + (uint64_t)(int64_t)(int32_t)(sequence - (uint32_t)flow->next);
-	if (number >= flow->next) {
-		slide(flow, flow->next, number + 1);
-		flow->next = number + 1;
-		mark_seen(flow, number);
-		return 0;
-	}
-	if (flow->next - number > MEASURE_WINDOW) {
-		counter_add(&counters->reordered, 1);
-		counter_add(&counters->too_late, 1);
-		return WRONG_REORDERED | WRONG_TOO_LATE;
-	}
-	if (mark_seen(flow, number)) {
-		counter_add(&counters->duplicates, 1);
-		return WRONG_DUPLICATE;
-	}
-	counter_add(&counters->reordered, 1);
-	return WRONG_REORDERED;
-}
-
-/* The next numbers take the bits of those a window before them, which are set unless these never came. */
-static inline void
-mark_next(struct flow_state *flow, uint32_t count)
-{
-	uint64_t next = flow->next;
-
-	flow->next += count;
-	while (count > 0) {
-		uint32_t bit = next % 64, n = RTE_MIN(count, 64 - bit);
-
-		flow->seen[next % MEASURE_WINDOW / 64] |= (UINT64_MAX >> (64 - n)) << bit;
-		next += n;
-		count -= n;
-	}
-}
-
 /*
  * Frames of one flow that came one after the other, left in one burst and have consecutive numbers: nearly all of a
  * busy flow. What is known of one is known of all.
  */
 struct run {
 	uint64_t latency;
-	uint64_t octets; /* without FCS */
+	uint64_t departure; /* 48 bits */
+	uint64_t octets;    /* without FCS */
 	uint64_t clock;
 	uint32_t sequence; /* of the first */
 	uint16_t index;    /* of its flow */
 	uint16_t frames;
 	uint16_t at; /* the first one's place in the chunk */
 	bool damaged;
+	bool impossible; /* it has not departed, or not in this run */
 };
 
 /* What the stamp of a frame must be for it to belong to the run before it. */
@@ -184,19 +119,35 @@ is_successor(const struct successor *expected, const struct rte_mbuf *mbuf)
 	       stamp_adds_up(first, second);
 }
 
-/* Clocks of two sockets may differ by some cycles: less than nothing is nothing. */
+/* Cycles since the start of the traffic, the longest that a frame may have been under way. */
 static inline uint64_t
-latency_of(uint64_t clock, uint64_t departure)
+longest_latency(const struct measure *measure, uint64_t clock)
 {
-	uint64_t latency = (clock - departure) & STAMP_TIME_MASK;
+	uint64_t start, longest = STAMP_TIME_MASK / 2;
 
-	return latency > STAMP_TIME_MASK / 2 ? 0 : latency;
+	if (measure->start == NULL)
+		return longest;
+	start = atomic_load_explicit(measure->start, memory_order_relaxed);
+	if (unlikely(start > clock))
+		return 0;
+	return RTE_MIN(clock - start + measure->skew_cycles, longest);
+}
+
+/* A latency longer than that: by a little less than nothing, as clocks differ, is nothing. */
+static __rte_noinline void
+judge_latency(const struct measure *measure, struct run *run)
+{
+	if (measure->start == NULL || STAMP_TIME_MASK - run->latency < measure->skew_cycles)
+		run->latency = 0;
+	else
+		run->impossible = true;
 }
 
 /* A frame that continues no run: begins it one? Foreign, strange and damaged frames are counted here. */
 static inline bool
 begin_run(struct run *run, struct successor *expected, const struct measure *measure,
-	  struct rx_counters *counters, const struct rte_mbuf *mbuf, uint64_t clock)
+	  struct rx_counters *counters, const struct rte_mbuf *mbuf, uint64_t clock,
+	  uint64_t longest)
 {
 	struct stamp stamp;
 	bool stamped = find_stamp(mbuf, measure->magic, &stamp);
@@ -219,7 +170,10 @@ begin_run(struct run *run, struct successor *expected, const struct measure *mea
 		return run->damaged;
 	}
 	run->sequence = stamp.sequence;
-	run->latency = latency_of(clock, stamp.departure);
+	run->departure = stamp.departure;
+	run->latency = (clock - stamp.departure) & STAMP_TIME_MASK;
+	if (unlikely(run->latency > longest))
+		judge_latency(measure, run);
 	run->frames = 1;
 	if (likely(!run->damaged)) {
 		stamp_pack(&stamp, &expected->first, &expected->second);
@@ -260,29 +214,53 @@ keep_bad(const struct measure *measure, const struct rte_mbuf *mbuf, uint8_t wro
 	capture_bad(measure->bad, mbuf, clock, note);
 }
 
-/* The order of a run's frames. Returns how many of them are no duplicates. */
-static inline uint32_t
+/* What became of a run's frames. */
+struct noted {
+	uint32_t fresh;      /* of the others: no duplicates */
+	uint32_t impossible; /* of all */
+};
+
+static inline void
+note_fresh(const struct measure *measure, const struct flow_state *flow,
+	   struct flow_counters *counters, uint64_t number, uint32_t count)
+{
+	if (unlikely(flow->copies != NULL))
+		copies_note(measure->copies, flow->copies, counters, number, count);
+}
+
+/* The order of a run's frames. */
+static inline struct noted
 note_order(const struct measure *measure, const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct flow_state *flow = &measure->flows[run->index];
-	uint32_t done = 0, fresh = run->frames;
+	struct flow_counters *counters = &measure->counters[run->index];
+	struct noted noted = {0, 0};
 	uint8_t wrong = run->damaged ? WRONG_DAMAGED : 0;
 
-	while (done < run->frames) {
+	for (uint32_t done = 0; done < run->frames; done++) {
 		uint32_t sequence = run->sequence + done;
+		uint64_t number = flow->next;
 
-		if (likely((uint32_t)flow->next == sequence && flow->next != 0 && wrong == 0)) {
-			mark_next(flow, run->frames - done);
+		if (likely((uint32_t)number == sequence && number != 0 && wrong == 0 &&
+			   departed_in_order(flow->departure, run->departure))) {
+			flow_mark_next(flow, run->frames - done);
+			flow->departure = run->departure;
+			note_fresh(measure, flow, counters, number, run->frames - done);
+			noted.fresh += run->frames - done;
 			break;
 		}
-		wrong |= note_one(flow, &measure->counters[run->index], sequence);
-		fresh -= (wrong & WRONG_DUPLICATE) != 0;
+		wrong |= flow_note_one(flow, counters, sequence, run->departure, &number);
+		noted.impossible += (wrong & WRONG_IMPOSSIBLE) != 0;
+		if (likely((wrong & (WRONG_DUPLICATE | WRONG_IMPOSSIBLE)) == 0)) {
+			noted.fresh++;
+			if (likely((wrong & WRONG_TOO_LATE) == 0))
+				note_fresh(measure, flow, counters, number, 1);
+		}
 		if (unlikely(wrong != 0))
 			keep_bad(measure, mbufs[run->at + done], wrong, run->clock);
 		wrong = 0;
-		done++;
 	}
-	return fresh;
+	return noted;
 }
 
 static inline void
@@ -306,25 +284,55 @@ note_latency(struct flow_state *flow, struct flow_counters *counters, uint64_t l
 	flow->last_latency = latency;
 }
 
+/* Frames that are not what their stamps say: whatever damaged them is counted already. */
+static __rte_noinline void
+count_impossible(const struct measure *measure, const struct run *run, uint32_t frames)
+{
+	if (!run->damaged)
+		counter_add(&measure->counters[run->index].impossible, frames);
+}
+
+/* A run of no flow, or of a time that cannot be. */
+static __rte_noinline void
+count_unbelieved(const struct measure *measure, const struct run *run,
+		 struct rte_mbuf *const *mbufs)
+{
+	uint8_t wrong = run->damaged ? WRONG_DAMAGED : 0;
+
+	if (run->index != MEASURE_UNKNOWN) {
+		wrong |= WRONG_IMPOSSIBLE;
+		count_impossible(measure, run, run->frames);
+	}
+	for (uint32_t i = 0; i < RTE_MAX(run->frames, 1u); i++)
+		keep_bad(measure, mbufs[run->at + i], wrong, run->clock);
+}
+
 static inline void
-count_run(const struct measure *measure, const struct run *run, struct rte_mbuf *const *mbufs)
+count_run(const struct measure *measure, struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct flow_counters *counters;
-	uint32_t fresh;
+	struct noted noted;
 
-	if (unlikely(run->index == MEASURE_UNKNOWN)) {
-		keep_bad(measure, mbufs[run->at], WRONG_DAMAGED, run->clock);
+	if (unlikely(run->index == MEASURE_UNKNOWN || run->impossible)) {
+		count_unbelieved(measure, run, mbufs);
 		return;
 	}
 	counters = &measure->counters[run->index];
+	noted = note_order(measure, run, mbufs);
+	if (unlikely(noted.impossible > 0)) {
+		count_impossible(measure, run, noted.impossible);
+		if (noted.impossible == run->frames)
+			return;
+		run->octets -= run->octets / run->frames * noted.impossible;
+		run->frames -= (uint16_t)noted.impossible;
+	}
 	if (unlikely(counters->first_tsc == 0))
 		counter_set(&counters->first_tsc, run->clock);
 	counter_set(&counters->last_tsc, run->clock);
 	counter_add(&counters->frames, run->frames);
 	counter_add(&counters->octets, run->octets + run->frames * FCS_OCTETS);
-	fresh = note_order(measure, run, mbufs);
-	if (likely(fresh > 0))
-		note_latency(&measure->flows[run->index], counters, run->latency, fresh);
+	if (likely(noted.fresh > 0))
+		note_latency(&measure->flows[run->index], counters, run->latency, noted.fresh);
 }
 
 /* `timed` is a literal: nothing of a device's times is in the other loop. Such frames are a run each. */
@@ -334,6 +342,7 @@ measure_chunk(const struct measure *measure, struct rx_counters *counters,
 {
 	struct successor expected = {NO_SUCCESSOR, 0};
 	struct clock_line line = {0, 0, 0};
+	uint64_t longest = longest_latency(measure, clock);
 	struct run runs[CHUNK];
 	uint32_t n = 0;
 
@@ -356,7 +365,7 @@ measure_chunk(const struct measure *measure, struct rx_counters *counters,
 		}
 		if (timed)
 			time = rx_time_of(&measure->times, &line, mbuf, clock, counters);
-		if (begin_run(&runs[n], &expected, measure, counters, mbuf, time)) {
+		if (begin_run(&runs[n], &expected, measure, counters, mbuf, time, longest)) {
 			runs[n].at = (uint16_t)i;
 			if (runs[n].index != MEASURE_UNKNOWN)
 				fetch_flow(measure, &runs[n]);
@@ -379,4 +388,6 @@ rx_measure(const struct measure *measure, struct rx_counters *counters,
 		else
 			measure_chunk(measure, counters, mbufs + from, n, clock, true);
 	}
+	if (unlikely(measure->copies != NULL) && measure->copies->bits != 0)
+		copies_close(measure->copies);
 }

@@ -15,17 +15,9 @@
 #include "base/clock_relation.h"
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
+#include "measure/flow_order.h"
 
-#define MEASURE_WINDOW 65536u /* frames behind the highest of which it is known whether they came */
 #define MEASURE_UNKNOWN UINT16_MAX
-
-/* One flow as one rx task sees it. */
-struct flow_state {
-	alignas(COUNTERS_ALIGN) uint64_t
-		next; /* highest sequence + 1, not wrapped at 2^32; 0 before the first frame */
-	uint64_t last_latency;
-	uint64_t seen[MEASURE_WINDOW / 64]; /* bit s modulo the window: sequence s has arrived */
-};
 
 struct measure {
 	uint16_t magic;
@@ -33,6 +25,9 @@ struct measure {
 		index_of; /* by a stamp's id: number of its flow, or MEASURE_UNKNOWN; 65,536 of them */
 	struct flow_state *flows;
 	struct flow_counters *counters; /* one for each, in the same order */
+	struct copies_open *copies;     /* NULL: no flow has another receiver */
+	const _Atomic uint64_t *start;  /* clock before which nothing departed; NULL: not known */
+	uint64_t skew_cycles;           /* by which clocks of lcores or devices may differ */
 	struct frame_times times;       /* of a port whose device says when frames arrived */
 	struct capture_sink *bad;       /* of frames that something is wrong with */
 	bool verify;                    /* lengths and checksums, instead of what the device says */

@@ -22,6 +22,7 @@
 #include "program/frame_pool.h"
 #include "worker/worker.h"
 
+struct measured;         /* measure_build.h */
 struct program_captures; /* capture_build.h */
 struct program_rates;    /* program_rate.h */
 struct program_loop;     /* loop_run.h */
@@ -38,7 +39,7 @@ struct program {
 	struct frame_pool **pools;            /* per port, NULL where the port sends nothing */
 	struct answer_queue **answers;        /* per port, NULL where no task replies */
 	uint64_t hz;                          /* of the clock that schedules count */
-	uint16_t *stamp_index;                /* measure_index() */
+	struct measured *measured;            /* measure_build.h */
 	struct program_rates *rates;          /* program_rate.h */
 	struct program_captures *captures;
 	struct clock_watch clocks;

@@ -139,6 +139,25 @@ bind_counters(struct build *build)
 			segment_block(program->segment, build->block_of_port[p]);
 }
 
+/* Who sends each measured flow: receivers ask its counters what has been sent. */
+static void
+bind_senders(struct build *build)
+{
+	const struct program_config *config = build->config;
+	const int *block = build->block_of_task;
+
+	for (uint32_t w = 0; w < config->n_workers; w++) {
+		for (uint32_t t = 0; t < config->workers[w].n_tasks; t++, block++) {
+			const struct task_config *task = &config->workers[w].tasks[t];
+
+			if (config_task_streams(task))
+				measured_set_sender(build->program->measured,
+						    &config->streams[task->stream_index], task,
+						    segment_block(build->program->segment, *block));
+		}
+	}
+}
+
 /* Frames of a file are known only now: does each fit its port? */
 static int
 check_trace_sizes(const struct build *build, struct error *err)
@@ -255,6 +274,30 @@ build_loop_task(struct build *build, struct loop_task *task, const struct task_c
 			 : loop_task_settle(task, config, &program->ports[p], program->hz, err);
 }
 
+/* The blocks of its flows were planned behind the task's own, and have octets of a whole alignment. */
+static int
+build_measure(struct build *build, struct measure **out, const struct task_config *config,
+	      int block, int socket, struct error *err)
+{
+	struct program *program = build->program;
+	int p = program_find_port(program->ports, program->port_count, config->port);
+	const struct measure_parts parts = {
+		.config = build->config,
+		.measured = program->measured,
+		.traffic = &program->traffic,
+		.port = &program->ports[p],
+		.port_index = (uint32_t)p,
+		.counters = program->measured->flows > 0
+				    ? segment_block(program->segment, block + 1)
+				    : NULL,
+		.verify = config->verify,
+		.hz = program->hz,
+		.socket = socket,
+	};
+
+	return measure_create(out, &parts, err);
+}
+
 static int
 build_rx_task(struct build *build, struct rx_task *task, const struct task_config *config,
 	      int block, int socket, struct error *err)
@@ -273,12 +316,7 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 		code = flow_table_create(&task->distinct, config->distinct_max,
 					 port_socket(&program->ports[p]), err);
 	if (code == 0 && config->measure)
-		code = measure_create(&measure, build->config, program->segment, block + 1,
-				      program->stamp_index, socket, err);
-	if (measure != NULL) {
-		measure->times = program->ports[p].clock.times;
-		measure->verify = config->verify;
-	}
+		code = build_measure(build, &measure, config, block, socket, err);
 	task->measure = measure;
 	return code;
 }
@@ -378,7 +416,10 @@ build_all(struct build *build, uint32_t number, struct error *err)
 	if (code != 0)
 		return code;
 	bind_counters(build);
-	code = measure_index(&program->stamp_index, build->config, err);
+	code = measured_create(&program->measured, build->config, program->ports,
+			       program->port_count, err);
+	if (code == 0)
+		bind_senders(build);
 	if (code == 0)
 		code = program_rates_create(&program->rates, build->config, program->hz, err);
 	if (code == 0)
@@ -513,7 +554,7 @@ program_destroy(struct program *program)
 	loops_close(program);
 	free(program->loops);
 	segment_close(program->segment);
-	free(program->stamp_index);
+	measured_free(program->measured);
 	free(program->pools);
 	free(program->port_counters);
 	rte_free(program->workers);

@@ -86,6 +86,9 @@ what_makes_no_sense_is_refused(void **state)
 	static const struct refusal rows[] = {
 		{"stamp_magic", "65536", NULL, "65536"},
 		{"streams[0].stamp", "65535", NULL, "65535"},
+		{"streams[0].receivers", "[]", NULL, "0 elements"},
+		{"streams[0].receivers", "[7]", "streams[0].receivers[0]", "a string"},
+		{"streams[0].receivers", "[\"\"]", "streams[0].receivers[0]", "1 to 31"},
 		{"streams[0].fields[0].offset", "61", NULL, "the stamp begins at octet 64"},
 		{"workers[0].tasks[0].measure", "1", NULL, "1"},
 		{TASK "to_port", NULL, NULL, "missing"},

@@ -1,83 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stamps and what a receiver makes of them: checksums stay right, order, duplicates and latency are those of a slow
- * reference, stamps are found behind tags, tunnels and padding, and nothing else is taken for one.
+ * Stamps and what a receiver makes of them: checksums stay right, latency is that of a sorted list, stamps are found
+ * behind tags, tunnels and padding, and nothing else is taken for one. Order and duplicates: test_flow_order.c.
  *
  * Run by `meson test`; DPDK's inline functions and mempools without hugepages or devices. Source: protocol/stamp.h,
  * edit/tx_stamp.h, measure/rx_measure.h, docs/design/0005-measurement.md.
  */
-#include "tests/eal_fixture.h"
+#include "tests/measure_fixture.h"
 
 #include "protocol/checksum.h"
-#include "protocol/stamp.h"
-#include "measure/rx_measure.h"
-#include "edit/tx_stamp.h"
 #include "worker/worker.h"
-
-enum { FRAMES = 256, FRAME = 64, MAGIC = 0x5752, STREAM = 7, BURST_MAX = 64 };
-
-struct fixture {
-	struct rte_mempool *pool;
-	struct rte_mbuf *mbufs[FRAMES];
-	uint16_t index_of[UINT16_MAX + 1];
-	struct flow_state *flow;
-	struct flow_counters *counters;
-	struct rx_counters rx;
-	struct measure measure;
-};
-
-static int
-set_up(void **state)
-{
-	static unsigned int number;
-	struct fixture *f = aligned_alloc(COUNTERS_ALIGN, sizeof(*f));
-	char name[32];
-
-	snprintf(name, sizeof(name), "measure%u", number++);
-	memset(f, 0, sizeof(*f));
-	f->pool = rte_pktmbuf_pool_create(name, 2 * FRAMES - 1, 0, 0, 2048, SOCKET_ID_ANY);
-	f->flow = aligned_alloc(COUNTERS_ALIGN, sizeof(*f->flow));
-	f->counters = aligned_alloc(COUNTERS_ALIGN, sizeof(*f->counters));
-	memset(f->flow, 0, sizeof(*f->flow));
-	memset(f->counters, 0, sizeof(*f->counters));
-	memset(f->index_of, 0xff, sizeof(f->index_of));
-	f->index_of[STREAM] = 0;
-	f->measure = (struct measure){
-		.magic = MAGIC, .index_of = f->index_of, .flows = f->flow, .counters = f->counters};
-	for (uint32_t i = 0; i < FRAMES; i++) {
-		f->mbufs[i] = rte_pktmbuf_alloc(f->pool);
-		memset(rte_pktmbuf_append(f->mbufs[i], FRAME), 0, FRAME);
-	}
-	*state = f;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	rte_pktmbuf_free_bulk(f->mbufs, FRAMES);
-	rte_mempool_free(f->pool);
-	free(f->flow);
-	free(f->counters);
-	free(f);
-	return 0;
-}
 
 static uint8_t *
 octets_of(const struct rte_mbuf *mbuf)
 {
 	return rte_pktmbuf_mtod(mbuf, uint8_t *);
-}
-
-/* Stamp frame i as number `sequence`, departing at `clock`. */
-static void
-stamp_one(struct fixture *f, uint32_t i, uint64_t sequence, uint64_t clock)
-{
-	struct tx_stamp stamp = {MAGIC, STREAM};
-
-	tx_stamp_write(&stamp, &f->mbufs[i], sequence, 1, clock);
 }
 
 static void
@@ -125,76 +62,6 @@ checksums_do_not_change(void **state)
 		assert_int_equal(checksum_finish(checksum_sum(octets + first, FRAME - first)),
 				 before);
 	}
-}
-
-/* What a receiver should say, kept without windows or wrap. */
-struct reference {
-	bool seen[1 << 17];
-	uint64_t next;
-	uint64_t duplicates, reordered;
-};
-
-static void
-reference_note(struct reference *reference, uint64_t sequence)
-{
-	if (reference->seen[sequence]) {
-		reference->duplicates++;
-		return;
-	}
-	reference->seen[sequence] = true;
-	if (sequence < reference->next)
-		reference->reordered++;
-	else
-		reference->next = sequence + 1;
-}
-
-/* Loss, duplicates and displacements by up to 1,000 frames, across the wrap of 32 bits. */
-static void
-order_and_duplicates_are_exact(void **state)
-{
-	static struct reference reference;
-	struct fixture *f = *state;
-	uint64_t seed = 3, received = 0;
-
-	memset(&reference, 0, sizeof(reference));
-	for (uint64_t i = 0; i < 100000; i++) {
-		uint64_t dice = random_next(&seed), sequence = i;
-
-		if (dice % 10 == 0)
-			continue; /* lost */
-		if (dice % 10 == 1 && i > 1000)
-			sequence = i - 1 - (dice >> 8) % 1000; /* late, or a duplicate */
-		stamp_one(f, 0, sequence + UINT32_MAX - 50000, 0);
-		rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
-		reference_note(&reference, sequence);
-		received++;
-	}
-	assert_int_equal(f->counters->frames, received);
-	assert_int_equal(f->counters->octets, received * (FRAME + 4));
-	assert_true(reference.duplicates > 1000 && reference.reordered > 100);
-	assert_int_equal(f->counters->duplicates, reference.duplicates);
-	assert_int_equal(f->counters->reordered, reference.reordered);
-	assert_int_equal(f->counters->too_late, 0);
-	assert_int_equal(f->counters->latency_count, received - reference.duplicates);
-	assert_int_equal(f->rx.foreign_frames + f->rx.strange_frames, 0);
-}
-
-static void
-far_too_late_is_told(void **state)
-{
-	struct fixture *f = *state;
-
-	stamp_one(f, 0, 200000, 0);
-	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
-	stamp_one(f, 0, 200000 - MEASURE_WINDOW + 1, 0);
-	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
-	assert_int_equal(f->counters->reordered, 1);
-	assert_int_equal(f->counters->too_late, 0);
-	stamp_one(f, 0, 200000 - MEASURE_WINDOW, 0);
-	rx_measure(&f->measure, &f->rx, f->mbufs, 1, 100);
-	assert_int_equal(f->counters->reordered, 2);
-	assert_int_equal(f->counters->too_late, 1);
-	assert_int_equal(f->counters->duplicates, 0);
 }
 
 static int
@@ -479,14 +346,11 @@ bad_frames_are_captured(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stamps_say_what_was_written),      TEST(checksums_do_not_change),
-		TEST(order_and_duplicates_are_exact),   TEST(far_too_late_is_told),
 		TEST(latency_is_that_of_a_sorted_list), TEST(stamps_are_found_wherever_they_end),
 		TEST(chained_mbufs_are_read),           TEST(others_are_never_mistaken),
 		TEST(damage_is_counted_and_measured),   TEST(chains_are_verified_whole),

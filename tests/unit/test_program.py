@@ -419,5 +419,17 @@ def test_memory_of_what_receivers_know_of_each_stamp():
         plan = measured_plan(one)
         return memory_octets(plan, SETTINGS, lcore_map(text, 2), compiled(plan))
 
-    for text, states in (("1:2.0", 1), ("1-2:3.0", 2), ("1-2:3-5.0/6:.1", 9)):
-        assert need(measured(1), text) - need(flow(0, rx=(1,)), text) == states * 8320
+    # Two Rx queues or more have a window together: of 4 Mi frames in all, two bits for each.
+    for text, states, copies in (
+        ("1:2.0", 1, 0),
+        ("1-2:3.0", 2, 1 << 20),
+        ("1-2:3-5.0/6:.1", 9, 3 << 18),
+    ):
+        more = need(measured(1), text) - need(flow(0, rx=(1,)), text)
+        assert more == states * 8320 + copies
+
+
+def test_receivers_are_named_where_not_every_port_is_one():
+    plan = measured_plan(measured(1), measured(0, 1), ports=2)
+    streams = make_program(plan, SETTINGS, lcore_map("1:2.0/3:.1", 2), compiled(plan))["streams"]
+    assert [stream.get("receivers") for stream in streams] == [["p1"], None]

@@ -49,6 +49,17 @@ def test_loss_is_sent_minus_received_and_duplicates_are_received_once():
     assert (back.duplicates, back.reordered, back.too_late) == (3, 5, 2)
 
 
+def test_copies_at_another_receiver_are_duplicates():
+    queues = (flow_queue(*[7] * 500), flow_queue(*[9] * 500, copies=500, queue=1))
+    back = back_of(*queues)
+    assert (back.frames, back.lost, back.duplicates) == (500, 500, 500)
+
+
+def test_impossible_frames_are_in_no_other_figure():
+    back = back_of(flow_queue(5, impossible=3), elsewhere=(flow_queue(impossible=4),), sent=1)
+    assert (back.frames, back.lost, back.misdirected, back.impossible) == (1, 0, 0, 7)
+
+
 def test_nothing_sent_has_no_loss_ratio():
     back = back_of(sent=0)
     assert (back.lost, back.loss_ratio, back.first_s, back.forwarding_fps) == (0, None, None, None)
@@ -163,9 +174,41 @@ def trial(*latencies, sent=None, workers=(), device=None, rx=None, expected=True
 FEW = tuple(range(100, 1100))
 
 
+def test_a_floor_above_latencies_is_noted_or_refuted():
+    def told(floor_ns):
+        look, plans = trial(*FEW)
+        flows = flow_results(look, plans, floor_ns)
+        ports = port_results(look, [plan(look.ports[0])], plans)
+        return judge(look, flows, ports, Ending())
+
+    assert told(100.0).notes == told(100.0).reasons == ()
+    few, many = told(110.0), told(111.0)
+    says = "frames (1 %) had a latency below the floor of 110 ns, 100 ns at the least; they count"
+    assert few.reasons == ()
+    assert len(few.notes) == 1
+    assert f"10 {says} as 0" in few.notes[0]
+    assert many.notes == ()
+    assert "--floor is too high: 11 frames (1.1 %)" in many.reasons[0]
+
+
 def test_a_measured_trial_is_valid():
     verdict = judged(*trial(*FEW))
     assert (verdict.reasons, verdict.notes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"too_late": 3}, "3 frames were too late (more than 65,536 frames behind) to know"),
+        ({"impossible": 2}, "2 frames had a stamp that the sender cannot have written"),
+    ],
+)
+def test_what_is_not_known_or_cannot_be_is_a_reason(words, says):
+    look, plans = trial(*FEW)
+    queue = replace(look.ports[0].flows[0], **words)
+    look = replace(look, ports=(replace(look.ports[0], flows=(queue,)),))
+    [reason] = judged(look, plans).reasons
+    assert says in reason
 
 
 def test_loss_duplicates_and_order_are_no_reasons():

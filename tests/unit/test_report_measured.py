@@ -145,6 +145,7 @@ def test_the_document_has_what_came_back():
         "duplicates": 0,
         "reordered": 0,
         "too_late": 0,
+        "impossible": 0,
         "octets": 2 * FRAME,
         "misdirected": 0,
         "first_s": 0.0,

@@ -54,7 +54,7 @@ class Counters:
         passed = self.elapsed_ms()
         # One more each millisecond, until all have come.
         missing = max(0, int(self._arrives_ms - passed))
-        own = {"frames": self._received - missing, "duplicates": 0}
+        own = {"frames": self._received - missing, "duplicates": 0, "copies": 0}
         own["latency_max_cycles"] = self._latency_ms * MS
         foreign = int(min(passed, self._others_ms))
         return {

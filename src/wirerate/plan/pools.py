@@ -26,6 +26,8 @@ _LISTS_SHARE = 8
 """A frame's places in lists, 24 octets, and some room: an eighth of its 384 octets or more."""
 _FLOW_STATE_OCTETS = 8320
 """What an Rx queue keeps of each stamp: struct flow_state (engine/measure/rx_measure.h)."""
+_COPIES_FRAMES_ALL = 1 << 22
+_COPIES_FRAMES_MIN = 65_536
 _FLOW_SLOT_OCTETS = 16
 _FLOW_ADDRESS_OCTETS = 32
 _RX_ROOM_MIN = 2048
@@ -56,7 +58,10 @@ def memory_octets(
         programs = 2 if several and held[flow.flow.tx_port] else 1
         total += programs * (octets + octets // _LISTS_SHARE)
     rx_queues = sum(len(entry.rx) for entry in lcore_map.ports)
-    states = rx_queues * sum(stamps_needed(flows, counts)) * _FLOW_STATE_OCTETS
+    stamps = sum(stamps_needed(flows, counts))
+    states = rx_queues * stamps * _FLOW_STATE_OCTETS
+    if rx_queues > 1:
+        states += copies_octets(stamps)
     tables = rx_queues * flow_table_octets(settings.distinct_max)
     return total + states + tables
 
@@ -73,6 +78,14 @@ def _share_of_page(octets: int) -> int:
     if octets > _PAGE_OCTETS:
         return -(-octets // _PAGE_OCTETS) * _PAGE_OCTETS
     return _PAGE_OCTETS // (_PAGE_OCTETS // octets)
+
+
+def copies_octets(stamps: int) -> int:
+    """What several Rx queues have together of so many stamps (engine/program/measure_build.c)."""
+    if stamps == 0:
+        return 0
+    frames = max(_COPIES_FRAMES_ALL >> (stamps - 1).bit_length(), _COPIES_FRAMES_MIN)
+    return stamps * frames // 32 * 8
 
 
 def flow_table_octets(flows: int) -> int:

@@ -22,6 +22,7 @@ from wirerate.units import format_engineering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from wirerate.plan.compile import CompiledFlow
     from wirerate.plan.lcore_map import Direction
@@ -324,14 +325,24 @@ def make_program(
         ]
         if tasks:
             workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
+    receiving = {entry.port for entry in lcore_map.ports if entry.rx}
     streams = [
-        flow.stream if stamp is None else flow.stream | {"stamp": stamp}
+        flow.stream if stamp is None else _stamped(plan, flow, stamp, receiving)
         for flow, stamp in zip(flows, stamps, strict=True)
     ]
     captures = [
         capture.params(port_name(plan.port_index(capture.port))) for capture in plan.captures
     ]
     return {"workers": workers, "streams": streams} | ({"captures": captures} if captures else {})
+
+
+def _stamped(
+    plan: Plan, flow: CompiledFlow, stamp: int, receiving: AbstractSet[int]
+) -> dict[str, Any]:
+    """A measured stream: what ``receiving`` ports are to have it, where not all are."""
+    ports = {plan.port_index(name) for name in flow.flow.rx_ports}
+    named = {"receivers": [port_name(index) for index in sorted(ports)]}
+    return flow.stream | {"stamp": stamp} | (named if ports and ports < receiving else {})
 
 
 def queues_of(plan: Plan, lcore_map: LcoreMap, flows: Sequence[CompiledFlow]) -> list[int]:

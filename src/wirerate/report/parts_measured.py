@@ -35,12 +35,13 @@ def received_lines(
 
     ratio = "" if back.loss_ratio is None else f" ({100 * back.loss_ratio:.4g} %)"
     too_late = f" ({format_count(back.too_late)} too late to tell)" if back.too_late else ""
+    impossible = f", impossible {format_count(back.impossible)}" if back.impossible else ""
     lines = [
         line(
             label,
             f"{format_count(back.frames)} frames, lost {format_count(back.lost)}{ratio}, "
             f"duplicated {format_count(back.duplicates)}, "
-            f"reordered {format_count(back.reordered)}{too_late}",
+            f"reordered {format_count(back.reordered)}{too_late}{impossible}",
         )
     ]
     if back.misdirected:
@@ -138,6 +139,7 @@ def received_document(back: Received) -> dict[str, Any]:
             "duplicates": back.duplicates,
             "reordered": back.reordered,
             "too_late": back.too_late,
+            "impossible": back.impossible,
             "octets": back.octets,
             "misdirected": back.misdirected,
             "first_s": back.first_s,

@@ -62,8 +62,11 @@ class Received:
     """What came back of a measured flow, or of all of them.
 
     ``frames`` are those received, each once; ``lost`` is ``sent`` minus that, ``loss_ratio`` (0…1)
-    is None when nothing was sent. ``octets`` (with FCS) are those of duplicates, too. Frames that
-    arrived at a port that was not to receive them are ``misdirected``, and lost. ``first_s`` and
+    is None when nothing was sent. ``octets`` (with FCS) are those of duplicates, too, which had
+    arrived before at the same receiver or at another one. Frames that arrived at a port that was
+    not to receive them are ``misdirected``, and lost. What the sender cannot have stamped is
+    ``impossible`` and in no other figure; ``below_floor`` frames had a latency that is less than
+    the floor (to 0.1 %), the shortest one ``least_ns``, without the floor. ``first_s`` and
     ``last_s`` count from the start of the traffic; ``forwarding_fps`` is reckoned from the first
     frame to the last. ``histogram`` has the latencies [cycles].
     """
@@ -75,6 +78,7 @@ class Received:
     duplicates: int
     reordered: int
     too_late: int
+    impossible: int
     octets: int
     misdirected: int
     first_s: float | None
@@ -83,6 +87,8 @@ class Received:
     latency: Latency
     jitter: Jitter
     histogram: Histogram
+    below_floor: int = 0
+    least_ns: float | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ class Arrivals:
     @property
     def frames(self) -> int:
         """Frames, each once."""
-        return sum(queue.frames - queue.duplicates for queue in self.here)
+        return sum(queue.frames - queue.duplicates - queue.copies for queue in self.here)
 
     @property
     def latency_count(self) -> int:
@@ -173,9 +179,10 @@ def _received(
         frames=frames,
         lost=lost,
         loss_ratio=lost / sent if sent else None,
-        duplicates=sum(queue.duplicates for queue in here),
+        duplicates=sum(queue.duplicates + queue.copies for queue in here),
         reordered=sum(queue.reordered for queue in here),
         too_late=sum(queue.too_late for queue in here),
+        impossible=sum(queue.impossible for queue in (*here, *arrived.elsewhere)),
         octets=sum(queue.octets for queue in here),
         misdirected=sum(queue.frames for queue in arrived.elsewhere),
         first_s=None if first is None else (first - snapshot.start_tsc) / hz,
@@ -184,7 +191,17 @@ def _received(
         latency=_latency(arrived, histogram, hz, floor_ns),
         jitter=_jitter(arrived, histogram, hz),
         histogram=histogram,
+        below_floor=_below(arrived, histogram, floor_ns * hz / _NS_PER_S),
+        least_ns=_least(arrived) * _NS_PER_S / hz if arrived.latency_count else None,
     )
+
+
+def _below(arrived: Arrivals, histogram: Histogram, floor_cycles: float) -> int:
+    """Frames whose latency is less than the floor; at least one where the shortest one is."""
+    if not arrived.latency_count or _least(arrived) >= floor_cycles:
+        return 0
+    buckets = zip(histogram.buckets, histogram.counts, strict=True)
+    return max(1, sum(n for bucket, n in buckets if histogram.middle(bucket) < floor_cycles))
 
 
 def _least(arrived: Arrivals) -> int:

@@ -71,8 +71,10 @@ class RxQueue:
 class FlowQueue:
     """What an Rx queue has received of one part of a measured stream.
 
-    The words are those of docs/design/0005-measurement.md; a reordered frame may be ``too_late`` to
-    tell whether it is a duplicate. ``latency_cycles`` is None in a look that leaves it out.
+    The words are those of docs/design/0005-measurement.md; a frame may be ``too_late`` to know
+    whether it is a duplicate, or one of the ``copies`` that another queue received before. Of
+    ``impossible`` frames nothing else is counted. ``latency_cycles`` is None in a snapshot that
+    leaves it out.
     """
 
     queue: int
@@ -83,6 +85,8 @@ class FlowQueue:
     duplicates: int
     reordered: int
     too_late: int
+    copies: int
+    impossible: int
     first_tsc: int
     last_tsc: int
     latency_count: int
@@ -333,6 +337,8 @@ def _flow_queue(block: Block, *, latencies: bool) -> FlowQueue:
         duplicates=block["duplicates"],
         reordered=block["reordered"],
         too_late=block["too_late"],
+        copies=block["copies"],
+        impossible=block["impossible"],
         first_tsc=block["first_tsc"],
         last_tsc=block["last_tsc"],
         latency_count=block["latency_count"],

@@ -138,7 +138,7 @@ class Trial:
     def _quiet_s(self) -> float:
         """How long nothing must arrive: when frames are missing, as long as a slow one may take."""
         flows = self.counters.of_kind("flow")
-        received = sum(block["frames"] - block["duplicates"] for block in flows)
+        received = sum(block["frames"] - block["duplicates"] - block["copies"] for block in flows)
         if self.measured and received >= sum(
             block["frames"] for block in self.counters.of_kind("tx")
         ):

@@ -14,6 +14,7 @@ from wirerate.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wirerate.trial.received import Received
     from wirerate.trial.result import FlowResult, PortResult
     from wirerate.trial.snapshot import Port, RxQueue, Snapshot, Worker
 
@@ -30,15 +31,48 @@ def awaited_ports(flows: Sequence[FlowResult]) -> frozenset[int]:
     )
 
 
+_BELOW_FLOOR = 0.01
+"""A floor that is above the latency of more than this share of the frames is wrong [ratio]."""
+
+
 def flow_reasons(flow: FlowResult) -> Iterator[str]:
-    """More came back of a flow than was sent."""
+    """What a flow's frames say that cannot be, or is not known."""
     back = flow.received
-    if back is not None and back.frames > back.sent:
+    if back is None:
+        return
+    yield from _stamp_reasons(back)
+    if back.below_floor > _BELOW_FLOOR * back.latency.count:
+        yield f"--floor is too high: {_below_floor(back)}"
+    if back.frames > back.sent:
         yield (
             f"{format_count(back.frames)} frames were received, but {format_count(back.sent)} "
-            "sent: stamps of another run that still arrive, or copies at several ports; wait, and "
-            "repeat"
+            "sent: stamps of another run that still arrive; wait, and repeat"
         )
+
+
+def _stamp_reasons(back: Received) -> Iterator[str]:
+    if back.impossible > 0:
+        yield (
+            f"{format_count(back.impossible)} frames had a stamp that the sender cannot have "
+            "written: a sequence number not sent yet, or a time of departure before the start, "
+            "after the arrival or out of order; something forges or alters frames, and the figures "
+            "may have more of them in them"
+        )
+    if back.too_late > 0:
+        yield (
+            f"{format_count(back.too_late)} frames were too late (more than 65,536 frames behind) "
+            "to know whether they had arrived before: duplicates may be counted as received, and "
+            "hide loss; lower the rate, or measure in more flows"
+        )
+
+
+def _below_floor(back: Received) -> str:
+    share = 100 * back.below_floor / back.latency.count
+    least_ns = 0.0 if back.least_ns is None else back.least_ns
+    return (
+        f"{format_count(back.below_floor)} frames ({share:.3g} %) had a latency below the floor of "
+        f"{back.latency.floor_ns:,.0f} ns, {least_ns:,.0f} ns at the least; they count as 0"
+    )
 
 
 def preempted_reasons(
@@ -117,8 +151,10 @@ def port_notes(port: Port) -> Iterator[str]:
 
 
 def flow_notes(flow: FlowResult) -> Iterator[str]:
-    """Frames of a flow that took another way."""
+    """Frames of a flow that took another way, or less time than the floor."""
     back = flow.received
+    if back is not None and 0 < back.below_floor <= _BELOW_FLOOR * back.latency.count:
+        yield _below_floor(back)
     if back is not None and back.misdirected > 0:
         yield (
             f"{format_count(back.misdirected)} frames arrived at a port that is not among its "
