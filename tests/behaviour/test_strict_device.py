@@ -7,6 +7,8 @@ devices saw, and what was sent and received, holds then, too.
 
 from __future__ import annotations
 
+import json
+import signal
 from contextlib import contextmanager
 from functools import partial
 
@@ -81,19 +83,43 @@ def test_perf_between_two_devices(strict):
     ends = [strict.device(number, profile="i40e", wire="a") for number in (0, 1)]
     maps = ("-m", f"{CPUS[-2]}.0", "-m", f"{CPUS[-1]}.1")
     ports = strict.finished("perf", *ends, "--count", str(FRAMES), *maps, "-b", "32")["ports"]
-    for port, report in zip(ports, strict.reports(), strict=True):
-        assert port["rx_frames"] == port["tx_frames"] == report["sent"] == FRAMES
+    for port, other, report in zip(ports, ports[::-1], strict.reports(), strict=True):
+        # A device whose peer's lcore is starved takes nothing, and frames are given up.
+        assert other["rx_frames"] == port["tx_frames"] == report["sent"]
+        assert port["tx_frames"] + port["tx_frames_unsent"] == FRAMES
 
 
+@needs_two_cpus
 def test_several_queues_by_the_devices_own_hash(strict):
-    words = ("--count", str(FRAMES), "-m", f"{ONE}:{ONE}.0", "--measure")
+    words = ("--count", str(FRAMES), "-m", f"[{CPUS[-2]},{CPUS[-1]}].0", "--measure")
     (port,) = strict.finished("perf", strict.device(0, profile="ixgbe"), *words)["ports"]
     strict.reports()
-    assert port["rx_frames"] == FRAMES
+    queues = [queue["frames"] for queue in port["rx_queues"]]
+    assert sum(queues) == port["rx_frames"] == port["tx_frames"]
+    assert len(queues) == 2
+    assert min(queues) > FRAMES // 10
 
 
-@pytest.mark.parametrize("burst", ["4", "32"])
-@pytest.mark.parametrize("profile", ["mlx5", "bnxt"])
+def test_a_link_that_is_lost_for_a_moment(strict):
+    device = strict.device(0, profile="ixgbe", link_down_at=FRAMES // 2)
+    (port,) = strict.finished("perf", device, "--count", str(FRAMES), *MAP)["ports"]
+    (report,) = strict.reports()
+    assert port["rx_frames"] == report["received"] == FRAMES
+
+
+@pytest.mark.parametrize("profile", ["i40e"])
+def test_jumbo_frames(strict, profile):
+    """Of a size that takes a second buffer where a NIC rounds buffers down to 1,024 octets."""
+    words = ("-s", "9618", "-j", "--count", str(FRAMES // 10), "--measure", *MAP)
+    (port,) = strict.finished("perf", strict.device(0, profile=profile), *words)["ports"]
+    strict.reports()
+    assert port["rx_frames"] == FRAMES // 10
+    assert port["rx_octets"] == FRAMES // 10 * 9618
+
+
+@pytest.mark.parametrize(
+    ("profile", "burst"), [("mlx5", "1"), ("mlx5", "32"), ("bnxt", "8"), ("bnxt", "32")]
+)
 def test_run_a_million_tuples(strict, tmp_path, profile, burst):
     plan = tmp_path / "plan.yaml"
     plan.write_text(MILLION % {"device": strict.device(0, profile=profile), "frames": FRAMES})
@@ -140,6 +166,12 @@ def test_reflect_and_answer_pings(strict, profile):
     assert report["disordered"] == 0
 
 
+def answers(inside, tap):
+    """Frames that the kernel has sent: it has nothing else to send there."""
+    (link,) = json.loads(run(*inside, "-s", "-j", "link", "show", tap))
+    return link["stats64"]["tx"]["packets"]
+
+
 @pytest.mark.parametrize("profile", ["i40e", "mlx5"])
 def test_bridge_to_a_tap(strict, profile):
     """Frames for the kernel and its answers to pings; a tap takes what it can."""
@@ -150,13 +182,15 @@ def test_bridge_to_a_tap(strict, profile):
     try:
         strict.program.prefix = ("ip", "netns", "exec", space)
         device = strict.device(0, profile=profile, source=ENDLESS, ping=ADDRESS)
-        words = ("bridge", device, f"tap:{tap}", "--duration", "3", "--json")
+        words = ("bridge", device, f"tap:{tap}", "--json")
         with strict.program.start(*words) as running:
             inside = ("ip", "-n", space)
             wait_for("the tap", lambda: tap in run(*inside, "-br", "link"))
             run(*inside, "link", "set", tap, "address", MAC, "up")
             run(*inside, "addr", "add", f"{ADDRESS}/24", "dev", tap)
             run(*inside, "neigh", "add", "10.0.0.254", "lladdr", "02:00:00:00:00:99", "dev", tap)
+            wait_for("answers to pings", lambda: answers(inside, tap) > 100)
+            running.signal(signal.SIGINT)
             done = running.finish()
     finally:
         run("ip", "netns", "del", space)
