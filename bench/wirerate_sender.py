@@ -33,7 +33,7 @@ class Sender:
     """Ports with one Tx queue each, all on one lcore."""
 
     def __init__(self, *locations: str, data_cpu: int, burst: int) -> None:
-        self._burst = burst
+        self.burst = burst
         self._lcore = data_cpu
         places = [parse_location(location) for location in locations]
         self._engine = Engine(eal_arguments(places, [data_cpu], _MEMORY, ()))
@@ -45,7 +45,7 @@ class Sender:
         self._engine.call("ports.open", {"ports": ports})
 
     def _task(self, stream: str, port: str) -> dict[str, Any]:
-        task = {"kind": "tx", "port": port, "queue": 0, "burst": self._burst}
+        task = {"kind": "tx", "port": port, "queue": 0, "burst": self.burst}
         return task | {"stream": stream, "part": 0, "parts": 1}
 
     def run_for(

@@ -114,8 +114,10 @@ static const struct counters_word tx_words[] = {
 	WORD(tx_counters, state, "", "0 waiting, 1 sending, 2 done"),
 	WORD(tx_counters, active_flows, "flows",
 	     "of a ramp, those of this part: active at the last burst, or at the end"),
-	HISTOGRAM(tx_counters, burst_cycles, HISTOGRAM_SUB_BITS,
-		  "duration of the calls that sent something"),
+	HISTOGRAM(
+		tx_counters, burst_cycles, HISTOGRAM_SUB_BITS,
+		"duration of the calls that sent something; several without a reading of the clock in "
+		"between: their mean"),
 	HISTOGRAM(tx_counters, lateness_cycles, HISTOGRAM_SUB_BITS,
 		  "lateness of each burst's first frame against its schedule"),
 };

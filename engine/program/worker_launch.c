@@ -18,6 +18,17 @@ needs_of(const struct worker *worker)
 	return needs | (worker->loop_count > 0 ? LOOP_RINGS : 0);
 }
 
+/* Who only sends, as fast as it can, reads the clock for several bursts at a time. */
+static void
+set_batch(struct worker *worker)
+{
+	bool sends_only = needs_of(worker) == LOOP_TX_UNPACED && worker->forward_count == 0 &&
+			  worker->bridge_count == 0 && worker->reply_count == 0;
+
+	tx_batch_init(&worker->batch, sends_only ? TX_BATCH_BURSTS_MAX : 1,
+		      (uint64_t)((double)TX_TURN_NS / worker->ns_per_cycle));
+}
+
 int
 worker_launch_all(struct worker *workers, uint32_t count, struct error *err)
 {
@@ -26,6 +37,7 @@ worker_launch_all(struct worker *workers, uint32_t count, struct error *err)
 		int code;
 
 		atomic_store_explicit(&worker->quit, false, memory_order_relaxed);
+		set_batch(worker);
 		code = rte_eal_remote_launch(worker_loops[needs_of(worker)], worker, worker->lcore);
 		if (code != 0) {
 			worker_stop_all(workers, i);

@@ -52,6 +52,39 @@ tx_task_give_up(struct tx_task *task, uint64_t frames)
 	counter_add(&task->counters->frames_unsent, frames);
 }
 
+/* Not paced: a burst that the device has refused for a whole window is given up, the next one gets its turn. */
+static inline void
+tx_task_refused(struct tx_task *task, uint16_t count, uint64_t now)
+{
+	if (task->refused_since == 0) {
+		task->refused_since = now;
+	} else if (now - task->refused_since > task->window_cycles) {
+		tx_task_give_up(task, count);
+		task->refused_since = now;
+	}
+}
+
+/*
+ * The device took less than offered: it is full. Where asking again at once disturbs whoever empties it (worker.h), it
+ * is left in peace until refill_frames are free, by the rate at which it took frames since it was full last. A pause
+ * that was too long shortens the next: the device has then taken a whole ring in that time.
+ */
+static inline void
+tx_task_full(struct tx_task *task, uint64_t now)
+{
+	uint64_t frames = task->done - task->full_done, cycles = now - task->full_tsc;
+	uint64_t pause = task->pause_cycles_max;
+
+	counter_add(&task->counters->bursts_short, 1);
+	if (task->refill_frames == 0)
+		return;
+	if (frames > 0 && cycles < 64 * pause)
+		pause = RTE_MIN(pause, cycles * task->refill_frames / frames);
+	task->retry_at = now + pause;
+	task->full_done = task->done;
+	task->full_tsc = now;
+}
+
 /* How many of the frames done…due are past their time. */
 static __rte_always_inline uint64_t
 tx_task_too_late(const struct tx_task *task, uint64_t due, uint64_t elapsed)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One tx task before a device that takes as many frames per call as it is told, on a clock that the
- * test turns. Every call checks what must hold at any moment.
+ * One tx task before a device that takes as many frames per call as it is told, on a clock that the test turns. Every
+ * call checks what must hold at any moment. One frame is due every 1024 cycles of the whole stream, exactly.
  *
- * Included by the tests of worker/tx_task.h, once each. The device is an entry in rte_eth_fp_ops[],
- * so EAL is not needed. One frame is due every 1024 cycles of the whole stream, exactly.
+ * Included by the tests of worker/tx_task.h, once each. The device is an entry in rte_eth_fp_ops[], without EAL.
  */
 #ifndef WR_TESTS_TX_TASK_FIXTURE_H
 #define WR_TESTS_TX_TASK_FIXTURE_H
@@ -33,8 +32,10 @@ struct fixture {
 	struct rte_mbuf mbufs[RING];
 	struct rte_mbuf *frames[RING + BURST];
 	uint64_t octets_before[RING + BURST + 1];
+	struct tx_batch batch;
 	bool paced;
 	uint16_t room;   /* frames that the device takes in one call */
+	uint64_t left;   /* and in all */
 	uint64_t calls;  /* of the device */
 	uint64_t shorts; /* calls in which it took less than offered */
 	uint64_t useful; /* calls in which it took something */
@@ -53,7 +54,7 @@ static uint16_t
 device_tx(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	struct fixture *f = queue;
-	uint16_t taken = RTE_MIN(count, f->room);
+	uint16_t taken = (uint16_t)RTE_MIN(f->left, (uint64_t)RTE_MIN(count, f->room));
 	uint64_t place = place_of(f);
 
 	assert_in_range(count, 1, f->task.burst);
@@ -62,6 +63,7 @@ device_tx(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 	for (uint16_t i = 0; i < taken; i++)
 		f->octets_taken += mbufs[i]->pkt_len + 4;
 	f->calls++;
+	f->left -= taken;
 	f->shorts += taken < count;
 	f->useful += taken > 0;
 	f->frames_taken += taken;
@@ -107,6 +109,8 @@ set_up(void **state)
 	f->traffic.start_tsc = START;
 	f->traffic.stop_tsc = UINT64_MAX;
 	f->room = UINT16_MAX;
+	f->left = UINT64_MAX;
+	tx_batch_init(&f->batch, 1, 0);
 	plug_device(f);
 	*state = f;
 	return 0;
@@ -154,16 +158,16 @@ check_counters(const struct fixture *f)
 static inline bool
 look(struct fixture *f, uint64_t cycles)
 {
-	uint64_t now = START + cycles, calls = f->calls;
+	uint64_t now = START + cycles, calls = f->calls + f->batch.bursts;
 
 	if (f->counters.state == TASK_DONE)
 		return false;
 	counter_set(&f->counters.state, TASK_ACTIVE);
 	if (f->paced)
-		tx_task_poll(&f->task, &f->traffic, now, true);
+		tx_task_poll(&f->task, &f->traffic, now, true, NULL);
 	else
-		tx_task_poll(&f->task, &f->traffic, now, false);
-	assert_true(f->calls <= calls + 1);
+		tx_task_poll(&f->task, &f->traffic, now, false, &f->batch);
+	assert_true(f->calls <= calls);
 	check_counters(f);
 	return f->counters.state != TASK_DONE;
 }

@@ -19,6 +19,7 @@
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
 #include "flowtable/flow_table.h"
+#include "schedule/tx_batch.h"
 #include "schedule/tx_state.h"
 
 #define WORKER_BURST_MAX 512
@@ -50,6 +51,7 @@ struct worker {
 	struct bridge_task *bridge;
 	uint32_t bridge_count;
 	uint32_t lcore;
+	struct tx_batch batch; /* of all its tx tasks */
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */
 	double ns_per_cycle;

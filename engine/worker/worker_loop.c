@@ -76,6 +76,8 @@ static __rte_always_inline uint64_t
 poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 {
 	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
+	struct tx_batch *batch = needs == LOOP_TX_UNPACED ? &worker->batch : NULL;
+	const uint64_t before = now;
 
 	if (now < start)
 		return now;
@@ -88,9 +90,11 @@ poll_tx(struct worker *worker, uint64_t now, const uint32_t needs)
 				continue;
 			counter_set(&task->counters->state, TASK_ACTIVE);
 		}
-		now = paced ? tx_task_poll(task, worker->traffic, now, true)
-			    : tx_task_poll(task, worker->traffic, now, false);
+		now = paced ? tx_task_poll(task, worker->traffic, now, true, NULL)
+			    : tx_task_poll(task, worker->traffic, now, false, batch);
 	}
+	if (batch != NULL)
+		tx_batch_turn(batch, now - before);
 	/* Who has nothing to send takes no look at the clock, but time all the same. */
 	return worker->tx_count > FEW_TASKS ? rte_rdtsc() : now;
 }
