@@ -20,6 +20,7 @@ TRIALS ?= 100
 SEED ?=
 FAULT ?=
 JOB ?=
+VERSION ?= 25.11
 
 HEADING = @printf '\n== %s\n'
 
@@ -83,6 +84,7 @@ quick:
 	@$(MAKE) setup
 	@$(MAKE) build
 	@$(MAKE) check
+	@$(MAKE) every-dpdk
 	@$(MAKE) unit
 	@$(MAKE) plans
 
@@ -166,6 +168,18 @@ check:
 	$(HEADING) 'check: include direction, sizes'
 	@python tools/check_includes.py
 	@python tools/check_size.py
+
+## every-dpdk: every C source compiles with Debian's other long-term DPDKs; skipped, with the reason, without a mirror
+.PHONY: every-dpdk
+every-dpdk:
+	$(HEADING) 'every-dpdk: headers of 22.11, 24.11, 25.11'
+	@python -m tools.dpdk headers
+
+## dpdk: build, link and run with DPDK VERSION (25.11) in a tree of its own, build/dpdk/VERSION
+.PHONY: dpdk
+dpdk: build
+	$(HEADING) 'dpdk: $(VERSION)'
+	@python -m tools.dpdk tree $(VERSION)
 
 ## fix: let the formatters and the linter change what they can
 .PHONY: fix

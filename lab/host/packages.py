@@ -26,8 +26,11 @@ def os_release(text: str) -> dict[str, str]:
     return {key: value.strip("\"'") for key, value in pairs}
 
 
-def sources_of(listing: str, release: str) -> list[str]:
-    """One-line sources of `release` in a sources.list, with release's backports in place of it."""
+def sources_of(listing: str, release: str, suites: tuple[str, ...] = ()) -> list[str]:
+    """One-line sources of `release` in a sources.list, with the suites in place of it.
+
+    Suites: the release and its backports, if none are given.
+    """
     found = []
     for line in listing.splitlines():
         words = line.split("#")[0].split()
@@ -41,13 +44,14 @@ def sources_of(listing: str, release: str) -> list[str]:
             options, words = words[1 : end + 1], [words[0], *words[end + 1 :]]
         if len(words) >= 4 and words[2].strip("/") == release:
             found += [
-                " ".join(["deb", *options, words[1], suite, "main"]) for suite in _suites(release)
+                " ".join(["deb", *options, words[1], suite, "main"])
+                for suite in suites or _suites(release)
             ]
     return found
 
 
-def stanzas_of(listing: str, release: str) -> list[str]:
-    """Stanzas of `release` in a deb822 .sources file, with release's backports beside it."""
+def stanzas_of(listing: str, release: str, suites: tuple[str, ...] = ()) -> list[str]:
+    """Stanzas of `release` in a deb822 .sources file, with the suites in its place."""
     found = []
     for stanza in listing.replace("\n\n", "\0").split("\0"):
         lines = [line for line in stanza.splitlines() if line and not line.startswith("#")]
@@ -62,7 +66,7 @@ def stanzas_of(listing: str, release: str) -> list[str]:
         ):
             continue
         kept = _without(lines, {"suites", "components", "types", "enabled"})
-        head = ["Types: deb", f"Suites: {' '.join(_suites(release))}", "Components: main"]
+        head = ["Types: deb", f"Suites: {' '.join(suites or _suites(release))}", "Components: main"]
         found.append("\n".join([*head, *kept]) + "\n")
     return found
 
@@ -78,21 +82,28 @@ def _without(lines: list[str], fields: set[str]) -> list[str]:
     return kept
 
 
-def _suites(release: str) -> list[str]:
-    return [release, f"{release}-backports"]
+def _suites(release: str) -> tuple[str, ...]:
+    return (release, f"{release}-backports")
 
 
 class PrivateApt:
     """apt with a state of its own in one folder, which is its owner's to remove."""
 
-    def __init__(self, folder: Path, release: str) -> None:
-        """Write the configuration and fetch the lists. Raises LabUnavailableError."""
+    def __init__(
+        self, folder: Path, release: str, suites: tuple[str, ...] = (), *, alone: bool = False
+    ) -> None:
+        """Write the configuration and fetch the lists. Raises LabUnavailableError.
+
+        ``suites``: other ones of the mirror in place of the release and its backports. ``alone``:
+        nothing counts as installed, so that packages bring all that they need.
+        """
         self._folder = folder
         self._release = release
+        self._suites = suites or _suites(release)
         for name in ("lists/partial", "cache/archives/partial", "parts", "unpacked"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         # A copy: apt locks the folder that it is in, and the system's is root's.
-        shutil.copyfile("/var/lib/dpkg/status", folder / "status")
+        shutil.copyfile("/dev/null" if alone else "/var/lib/dpkg/status", folder / "status")
         self._write_sources()
         self._write_configuration()
         self._run(["apt-get", "update"], "fetch lists of packages")
@@ -104,19 +115,19 @@ class PrivateApt:
             line
             for path in lists
             if path.is_file()
-            for line in sources_of(path.read_text(errors="replace"), self._release)
+            for line in sources_of(path.read_text(errors="replace"), self._release, self._suites)
         ]
         stanzas = [
             stanza
             for path in sorted(etc.glob("sources.list.d/*.sources"))
-            for stanza in stanzas_of(path.read_text(errors="replace"), self._release)
+            for stanza in stanzas_of(path.read_text(errors="replace"), self._release, self._suites)
         ]
         if not lines and not stanzas:
             raise LabUnavailableError(
-                f"/etc/apt has no source of {self._release}, so there is no mirror to ask for QEMU"
+                f"/etc/apt has no source of {self._release}, so there is no mirror to ask"
             )
         # One mirror is enough, and two would only ask twice.
-        (self._folder / "sources.list").write_text("\n".join(lines[:2]) + "\n")
+        (self._folder / "sources.list").write_text("\n".join(lines[: len(self._suites)]) + "\n")
         if stanzas and not lines:
             (self._folder / "parts/lab.sources").write_text(stanzas[0])
 
@@ -151,7 +162,7 @@ class PrivateApt:
         text = network + [f'{key} "{value}";' for key, value in ours.items()]
         (folder / "apt.conf").write_text("\n".join(text) + "\n")
 
-    def _run(self, command: list[str], purpose: str) -> str:
+    def _run(self, command: list[str], purpose: str, folder: Path | None = None) -> str:
         environment = {**os.environ, "APT_CONFIG": str(self._folder / "apt.conf"), "LC_ALL": "C"}
         try:
             done = subprocess.run(
@@ -162,6 +173,7 @@ class PrivateApt:
                 timeout=_APT_S,
                 env=environment,
                 stdin=subprocess.DEVNULL,
+                cwd=folder,
             )
         except subprocess.TimeoutExpired as error:
             raise LabUnavailableError(f"cannot {purpose}: apt took over {_APT_S} s") from error
@@ -188,22 +200,27 @@ class PrivateApt:
     def unpack(self, packages: list[str], suite: str) -> Path:
         """Download packages and what they need that the system lacks; unpack all in one folder."""
         purpose = f"download {', '.join(packages)} of {suite}"
+        self._download(["--reinstall", "-t", suite, "install", *packages], purpose)
+        return self._unpacked()
+
+    def unpack_only(self, package: str, suite: str) -> Path:
+        """Download and unpack one package without what it needs."""
+        archives = self._folder / "cache/archives"
+        self._run(
+            ["apt-get", "download", f"{package}/{suite}"],
+            f"download {package} of {suite}",
+            archives,
+        )
+        return self._unpacked()
+
+    def _download(self, command: list[str], purpose: str) -> None:
         archives = self._folder / "cache/archives"
         for old in archives.glob("*.deb"):
             old.unlink()
-        self._run(
-            [
-                "apt-get",
-                "--yes",
-                "--download-only",
-                "--reinstall",
-                "-t",
-                suite,
-                "install",
-                *packages,
-            ],
-            purpose,
-        )
+        self._run(["apt-get", "--yes", "--download-only", *command], purpose)
+
+    def _unpacked(self) -> Path:
+        archives = self._folder / "cache/archives"
         for archive in sorted(archives.glob("*.deb")):
             self._run(
                 ["dpkg", "-x", str(archive), str(self._folder / "unpacked")],

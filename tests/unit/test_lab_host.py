@@ -92,6 +92,17 @@ def test_deb822_sources_keep_their_mirror_and_key():
     assert stanzas_of(DEB822, "trixie") == []
 
 
+def test_other_suites_of_the_same_mirror():
+    line = "deb [arch=amd64] mirror+file:/m bookworm main contrib"
+    assert sources_of(line, "bookworm", ("trixie", "forky")) == [
+        "deb [arch=amd64] mirror+file:/m trixie main",
+        "deb [arch=amd64] mirror+file:/m forky main",
+    ]
+    (stanza,) = stanzas_of(DEB822, "bookworm", ("forky",))
+    assert "Suites: forky\n" in stanza
+    assert "bookworm" not in stanza
+
+
 DEVICES = "".join(
     f'name "{name}", bus PCI\n' for name in ("igb", "virtio-9p-pci", "intel-iommu", "vmxnet3")
 )
