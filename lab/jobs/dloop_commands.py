@@ -20,8 +20,6 @@ _RATE = "2kpps"
 """The kernel's ring has 256 descriptors, and its CPU may be away for 100 ms."""
 _FILE = "/run/lap.pcap"
 _HEARD = Path("/run/heard.pcap")
-_IPV4 = 0x0800
-_FLOWS, _FLOW_LAPS = 64, 78
 
 
 def run(guest: Guest) -> None:
@@ -32,7 +30,7 @@ def run(guest: Guest) -> None:
     guest.run(["ip", "link", "set", peer, "up", "promisc", "on"])
     lap = trace(Path(_FILE), _LAP, (60, 64, 98))
     _check_replay(guest, port, peer, lap)
-    _check_perf(guest, port, peer)
+    _check_perf(guest, port)
     _check_refusals(guest, port, other)
     check_ordinary(guest, port)
     _check_second_program(guest, port)
@@ -59,17 +57,10 @@ def _check_replay(guest: Guest, port: str, peer: str, lap: list[bytes]) -> None:
         checks.contains("as text", " ".join(text.out.split()), wanted)
 
 
-def _check_perf(guest: Guest, port: str, peer: str) -> None:
-    """The frames are perf's own: as many as there are flows, and each lap like the first."""
-    frames = _FLOWS * _FLOW_LAPS
-    asked = ("--flows", str(_FLOWS), "-r", "0.1%", "--count", str(frames))
-    with heard(peer, _IPV4) as arrived:
-        ran = guest.wirerate("perf", port, *LOOP, *asked, "--json")
-        seen = arrived()
-    write_capture(_HEARD, seen)
-    guest.checks.equal("different frames of a lap", len(set(seen[:_FLOWS])), _FLOWS)
-    check_laps(guest.checks, _HEARD, seen[:_FLOWS], _FLOW_LAPS)
-    check_looped(guest.checks, ran, frames=frames, lap=_FLOWS, descriptors=4096)
+def _check_perf(guest: Guest, port: str) -> None:
+    asked = ("--flows", "64", "-r", "0.5%", "--count", "5000")
+    ran = guest.wirerate("perf", port, *LOOP, *asked, "--json")
+    check_looped(guest.checks, ran, frames=5000, lap=64, descriptors=4096)
 
 
 def _check_refusals(guest: Guest, port: str, other: str) -> None:
