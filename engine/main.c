@@ -24,6 +24,7 @@
 #include <rte_errno.h>
 
 #include "base/error.h"
+#include "base/stage.h"
 #include "base/tsc_clock.h"
 #include "control/control_socket.h"
 #include "control/session.h"
@@ -60,6 +61,7 @@ parse_options(struct options *options, int argc, char **argv)
 					      {"exit-on-stdin-eof", no_argument, NULL, 'e'},
 					      {"memory-node", required_argument, NULL, 'm'},
 					      {"scan-trace", required_argument, NULL, 's'},
+					      {"die-at", required_argument, NULL, 'k'},
 					      {"clock", no_argument, NULL, 'c'},
 					      {"version", no_argument, NULL, 'V'},
 					      {"help", no_argument, NULL, 'h'},
@@ -82,6 +84,9 @@ parse_options(struct options *options, int argc, char **argv)
 			break;
 		case 'c':
 			options->clock = true;
+			break;
+		case 'k':
+			stage_die_at(optarg);
 			break;
 		case 'V':
 			printf("wirerate-engine %s (%s linked)\n", WR_VERSION, WR_DPDK_LINK);
@@ -310,5 +315,6 @@ main(int argc, char **argv)
 	if (code != 0)
 		fprintf(stderr, "wirerate-engine: %s\n", err.text);
 	rte_eal_cleanup();
+	stage_reached("cleaned up", "");
 	return code == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -25,7 +25,7 @@ LIMITS: dict[str, tuple[int, int]] = {
 }
 # All C files of a folder together: everything executed per burst must fit one head. [lines]
 FOLDER_LIMITS: dict[str, int] = {
-    "engine/worker": 1650,
+    "engine/worker": 1720,
     "engine/schedule": 700,
     "engine/edit": 1000,
     "engine/bridge": 1100,

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "program/program_check.h"
+#include "program/tx_pools.h"
 #include "trace/frame_filter.h"
 
 enum { EXCHANGE_BURST = 32, FRAME_OCTETS_MIN = CONFIG_TEMPLATE_OCTETS_MIN };
@@ -18,7 +19,8 @@ enum { EXCHANGE_BURST = 32, FRAME_OCTETS_MIN = CONFIG_TEMPLATE_OCTETS_MIN };
 /* One call of the method. */
 struct call {
 	const struct exchange_config *config;
-	const struct port *port, *receiver; /* the same, or another one */
+	struct port *port;
+	const struct port *receiver; /* the same, or another one */
 	struct exchange *exchange;
 	struct frame_filter *filter;
 	json_t *received; /* array of hex strings; and of each its Rx queue and the device's hash or null */
@@ -182,8 +184,8 @@ exchange(struct call *call)
 }
 
 static json_t *
-exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t port_count,
-		 uint64_t hz, const struct exchange_config *config, struct error *err)
+exchange_on_port(struct exchange *exchanges, struct port *ports, uint32_t port_count, uint64_t hz,
+		 const struct exchange_config *config, struct error *err)
 {
 	int p = program_find_port(ports, port_count, config->port);
 	int receiver = program_find_port(ports, port_count, config->receive);
@@ -202,7 +204,8 @@ exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t 
 	call.port = &ports[p];
 	call.receiver = &ports[receiver];
 	call.exchange = &exchanges[p];
-	if (check_ports(config, call.port, call.receiver, err) != 0)
+	if (check_ports(config, call.port, call.receiver, err) != 0 ||
+	    (config->n_frames > 0 && tx_pools_claim_ready(call.port, "port", err) != 0))
 		return NULL;
 	if (frame_filter_create(&call.filter, config->filter, err) != 0) {
 		error_set(err, err->code, "filter", "%s", err->text);
@@ -215,8 +218,8 @@ exchange_on_port(struct exchange *exchanges, const struct port *ports, uint32_t 
 }
 
 json_t *
-exchange_frames(struct exchange *exchanges, const struct port *ports, uint32_t port_count,
-		uint64_t hz, const json_t *params, struct error *err)
+exchange_frames(struct exchange *exchanges, struct port *ports, uint32_t port_count, uint64_t hz,
+		const json_t *params, struct error *err)
 {
 	struct exchange_config config;
 	json_t *result;

@@ -30,7 +30,7 @@ struct exchange {
  * The method's result, or NULL: params that do not decode, a port that is not open or lacks queues, a filter that is
  * none, a frame that is too long. exchanges[] has an entry for each port; hz is the TSC's.
  */
-json_t *exchange_frames(struct exchange *exchanges, const struct port *ports, uint32_t port_count,
+json_t *exchange_frames(struct exchange *exchanges, struct port *ports, uint32_t port_count,
 			uint64_t hz, const json_t *params, struct error *err);
 
 #endif

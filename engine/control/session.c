@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_version.h>
 
+#include "base/stage.h"
 #include "config/config.h"
 #include "control/rss_hash.h"
 #include "control/steer.h"
@@ -61,8 +62,9 @@ describe_tx_loop(const struct port *port)
 static json_t *
 describe_offloads(const struct port_offloads *on)
 {
-	return json_pack("{s:b, s:b, s:b, s:b}", "tx_checksums", on->tx_checksums, "rx_checksums",
-			 on->rx_checksums, "tso", on->tso, "lro", on->lro);
+	return json_pack("{s:b, s:b, s:b, s:b, s:b}", "tx_checksums", on->tx_checksums,
+			 "rx_checksums", on->rx_checksums, "tso", on->tso, "lro", on->lro,
+			 "fast_free", on->fast_free);
 }
 
 static json_t *
@@ -97,13 +99,19 @@ describe_port(const struct port *port)
 		describe_offloads(&port->offloads));
 }
 
+/* A device may hold frames of any pool until it is closed: first all devices, then the pools. */
 static void
 close_ports(struct session *session)
 {
-	for (uint32_t i = 0; i < session->port_count; i++)
+	for (uint32_t i = 0; i < session->port_count; i++) {
 		port_close(&session->ports[i]);
-	for (uint32_t i = 0; i < session->port_count; i++)
+		stage_reached("port closed", "");
+	}
+	stage_reached("ports closed", "");
+	for (uint32_t i = 0; i < session->port_count; i++) {
+		port_free(&session->ports[i]);
 		frame_pool_destroy(session->exchanges[i].pool);
+	}
 	free(session->exchanges);
 	free(session->ports);
 	session->exchanges = NULL;
@@ -451,8 +459,14 @@ json_t *
 session_dispatch(void *user, const char *method, const json_t *params, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		if (strcmp(methods[i].name, method) == 0)
-			return methods[i].call(user, params, err);
+		json_t *result;
+
+		if (strcmp(methods[i].name, method) != 0)
+			continue;
+		stage_reached(method, "");
+		result = methods[i].call(user, params, err);
+		stage_reached(method, " done");
+		return result;
 	}
 	error_set(err, -ENOSYS, "method", "unknown method \"%.64s\"", method);
 	return NULL;
@@ -478,9 +492,11 @@ session_tick(struct session *session)
 void
 session_close(struct session *session)
 {
+	stage_reached("close", "");
 	if (session->program != NULL)
 		program_halt(session->program);
 	close_ports(session);
 	program_destroy(session->program);
 	kept_frames_release(&session->kept, true);
+	stage_reached("closed", "");
 }

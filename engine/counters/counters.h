@@ -85,7 +85,7 @@ struct forward_counters {
 	uint64_t last_tsc;
 	uint64_t distinct_flows; /* as in rx_counters */
 	uint64_t distinct_overflow;
-	uint64_t reserved;
+	uint64_t chained; /* of not_taken: in several mbufs, which the device cannot send */
 };
 
 /* A capture as one task sees it. */

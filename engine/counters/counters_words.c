@@ -181,6 +181,8 @@ static const struct counters_word forward_words[] = {
 	WORD(forward_counters, last_tsc, "cycles", "clock after the last burst"),
 	WORD(forward_counters, distinct_flows, "flows", DISTINCT_FLOWS_MEANING),
 	WORD(forward_counters, distinct_overflow, "frames", DISTINCT_OVERFLOW_MEANING),
+	WORD(forward_counters, chained, "frames",
+	     "of not_taken: received in several mbufs, which the device to send on cannot take"),
 };
 
 static const struct counters_word capture_words[] = {

@@ -28,8 +28,14 @@ port_close(struct port *port)
 		rte_eth_dev_stop(port->port_id);
 	socket_drops_close(&port->drops);
 	rte_eth_dev_close(port->port_id);
-	rte_mempool_free(port->rx_pool);
 	port->opened = port->started = false;
+}
+
+void
+port_free(struct port *port)
+{
+	rte_mempool_free(port->rx_pool);
+	port->rx_pool = NULL;
 }
 
 /* What drivers of the kernel's interfaces report does not follow the interface; sysfs does. */

@@ -53,7 +53,8 @@ struct port {
 	struct port_clock clock;              /* the device's own, for the time of arrival */
 	struct port_rss rss;                  /* as read back from the device */
 	struct port_offloads offloads;        /* as switched on */
-	struct rte_flow **rules;              /* of port_steer(), those that the driver took */
+	const void *tx_source; /* of all frames sent, with offloads.fast_free: program/tx_pools.h */
+	struct rte_flow **rules; /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
 	/* Frames that ended programs handed to each queue. */
 	uint64_t tx_handed[RTE_MAX_QUEUES_PER_PORT];
@@ -62,7 +63,13 @@ struct port {
 /* `path` names the port in the parameters ("ports[0]"), for errors; hz is the TSC's. On failure nothing stays open. */
 int port_open(struct port *port, const struct port_config *config, unsigned int index, uint64_t hz,
 	      const char *path, struct error *err);
+
+/*
+ * Close the device, which gives back the frames that it holds, to their pools: those of this port, of others, and of
+ * programs. So no pool is freed before all ports are closed; port_free() then frees this port's.
+ */
 void port_close(struct port *port);
+void port_free(struct port *port);
 
 /*
  * Stop the device and start it again, so that its driver has its queues to itself and empty; `anew`: configured once
@@ -95,6 +102,13 @@ uint32_t port_frames_held_max(const struct port *port);
 
 /* Nobody sends: does the device hold no frame any more? A ring is emptied; what a NIC holds, it holds. */
 bool port_reclaim(const struct port *port);
+
+/* May frames be sent that are in several mbufs? */
+static inline bool
+port_sends_chains(const struct port *port)
+{
+	return (port->conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+}
 
 /* The firmware as the device names it, "" when it has none or does not say. */
 void port_firmware(const struct port *port, char *out, size_t size);

@@ -23,7 +23,6 @@ choose_checksums(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 static void
 choose_segments(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 {
-	conf->txmode.offloads &= ~(uint64_t)RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	conf->txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	if (has_all(info->tx_offload_capa, TSO))
 		conf->txmode.offloads |=
@@ -37,9 +36,12 @@ choose_segments(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 }
 
 void
-port_offloads_choose(const struct offloads_config *asked, const struct rte_eth_dev_info *info,
-		     struct rte_eth_conf *conf, struct port_offloads *out)
+port_offloads_choose(const struct offloads_config *asked, bool one_pool,
+		     const struct rte_eth_dev_info *info, struct rte_eth_conf *conf,
+		     struct port_offloads *out)
 {
+	if (one_pool && !asked->segments)
+		conf->txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	if (asked->checksums)
 		choose_checksums(info, conf);
 	if (asked->segments)
@@ -49,6 +51,7 @@ port_offloads_choose(const struct offloads_config *asked, const struct rte_eth_d
 		.tx_ipv4_checksums = has_all(conf->txmode.offloads, RTE_ETH_TX_OFFLOAD_IPV4_CKSUM),
 		.rx_checksums = has_all(conf->rxmode.offloads, RX_L4),
 		.tso = has_all(conf->txmode.offloads, TSO),
+		.fast_free = has_all(conf->txmode.offloads, RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE),
 		.lro = has_all(conf->rxmode.offloads, RTE_ETH_RX_OFFLOAD_TCP_LRO),
 	};
 }

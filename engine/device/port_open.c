@@ -15,6 +15,8 @@
 #include "device/where.h"
 
 #define RX_POOL_CACHE 256u
+#define RX_ROOM_MIN 2048u
+#define RX_ROOM_STEP 1024u
 
 static int
 check_queues(const struct port *port, const struct rte_eth_dev_info *info, const char *path,
@@ -137,12 +139,23 @@ settle_queues(struct port *port)
 		port->rx_queues = port->tx_queues = RTE_MAX(port->rx_queues, port->tx_queues);
 }
 
+/*
+ * A frame and two VLAN tags in one mbuf also where the device takes buffers in steps of 1,024 octets and rounds down
+ * (82599 datasheet, SRRCTL.BSIZEPACKET; likewise igb and e1000e): else it hands over the rest in a second one.
+ */
+static uint32_t
+rx_room(uint32_t frame_size_max)
+{
+	return RTE_MAX(RTE_ALIGN_CEIL(frame_size_max + 2 * RTE_VLAN_HLEN, RX_ROOM_STEP),
+		       RX_ROOM_MIN);
+}
+
 static int
 create_rx_pool(struct port *port, const char *path, struct error *err)
 {
 	const struct port_config *config = &port->config;
 	uint32_t count = config->mbufs + port->rx_queues * port->rx_descriptors;
-	uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_MAX(config->frame_size_max, 2048u);
+	uint32_t room = RTE_PKTMBUF_HEADROOM + rx_room(config->frame_size_max);
 	struct where where;
 	char name[32];
 
@@ -200,9 +213,11 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 		return code;
 	if (port->config.rx_queues > 0 && port_clock_find(&port->clock, port->port_id, info))
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	/* All frames of a queue come from one pool, unreferenced: drivers may free them without looking. */
-	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-	port_offloads_choose(&port->config.offloads, info, &conf, &port->offloads);
+	port_offloads_choose(&port->config.offloads, port->config.one_pool, info, &conf,
+			     &port->offloads);
+	/* Where it decides over no driver's function for sending; what is free of looking must not be chained. */
+	if (port->location.kind != LOCATION_PCI && !port->offloads.fast_free)
+		conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	settle_queues(port);
 	port->conf = conf;
 	code = rte_eth_dev_configure(port->port_id, port->rx_queues, port->tx_queues, &conf);
@@ -382,6 +397,7 @@ port_open(struct port *port, const struct port_config *config, unsigned int inde
 	if (code != 0) {
 		socket_drops_close(&port->drops);
 		port_close(port);
+		port_free(port); /* no frame of it has gone anywhere */
 	}
 	return code;
 }

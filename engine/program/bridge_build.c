@@ -206,6 +206,7 @@ build_way(struct bridge_way *way, const struct bridge_way_config *config, uint32
 						 config->port)];
 	way->end = WAY_PORT;
 	way->port_id = port->port_id;
+	way->chains = port_sends_chains(port);
 	way->offload = port->offloads.tx_checksums;
 	build_segments(way, config, port);
 	return build_queues(way, config, socket, err);
@@ -250,7 +251,7 @@ bridge_build(struct bridge_task *task, const struct task_config *config,
 	int code;
 
 	bind_counters(task, counters);
-	task->burst = (uint16_t)config->burst;
+	task->burst = worker_rx_burst(config->burst);
 	if (config_task_receives(config)) {
 		int p = program_find_port(program->ports, program->port_count, config->port);
 
@@ -261,10 +262,10 @@ bridge_build(struct bridge_task *task, const struct task_config *config,
 	}
 	code = build_addresses(task, bridge, socket, err);
 	if (code == 0)
-		code = build_way(&task->kernel, &bridge->ways[BRIDGE_KERNEL], config->burst,
-				 program, socket, err);
+		code = build_way(&task->kernel, &bridge->ways[BRIDGE_KERNEL], task->burst, program,
+				 socket, err);
 	if (code == 0)
-		code = build_way(&task->fast, &bridge->ways[BRIDGE_FAST], config->burst, program,
+		code = build_way(&task->fast, &bridge->ways[BRIDGE_FAST], task->burst, program,
 				 socket, err);
 	return code;
 }

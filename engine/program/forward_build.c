@@ -44,7 +44,9 @@ forward_build(struct forward_task *task, const struct task_config *config, const
 	task->queue_id = (uint16_t)config->queue;
 	task->to_port_id = to->port_id;
 	task->to_queue_id = (uint16_t)forward->to_queue;
+	task->rx_burst = worker_rx_burst(config->burst);
 	task->burst = (uint16_t)config->burst;
+	task->chains = port_sends_chains(to);
 	task->rewrite = frame_rewrite_of(forward->rewrite);
 	task->work_cycles = forward->work_cycles;
 	task->impaired = forward->drop > 0 || forward->duplicate > 0 || forward->reorder > 0;

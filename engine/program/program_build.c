@@ -24,6 +24,7 @@
 #include "program/program_rate.h"
 #include "program/reply_build.h"
 #include "program/tx_build.h"
+#include "program/tx_pools.h"
 
 struct build {
 	const struct program_config *config;
@@ -213,7 +214,7 @@ port_ring_frames(const struct build *build, uint32_t p, uint16_t *octets)
 	return frames;
 }
 
-/* One pool per port: its queues' frames come from one pool, as RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE demands. */
+/* One pool per port. */
 static int
 create_pool(struct build *build, uint32_t p, uint32_t number, struct error *err)
 {
@@ -310,7 +311,7 @@ build_rx_task(struct build *build, struct rx_task *task, const struct task_confi
 	task->counters = segment_block(program->segment, block);
 	task->port_id = program->ports[p].port_id;
 	task->queue_id = (uint16_t)config->queue;
-	task->burst = (uint16_t)config->burst;
+	task->burst = worker_rx_burst(config->burst);
 	task->answers = config->answer ? program->answers[p] : NULL;
 	if (config->distinct_max > 0)
 		code = flow_table_create(&task->distinct, config->distinct_max,
@@ -483,6 +484,8 @@ program_create(struct program **out, const struct program_config *config, struct
 	struct build build = {.config = config};
 	int code = program_check(config, ports, port_count, err);
 
+	if (code == 0)
+		code = tx_pools_check(config, ports, port_count, err);
 	if (code != 0)
 		return code;
 	build.program = allocate(config, ports, port_count);

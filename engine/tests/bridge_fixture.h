@@ -50,6 +50,7 @@ bridge_port_up(uint32_t p, const char *name)
 	ports[p] = (struct port){.port_id = (uint16_t)id,
 				 .driver = "net_ring",
 				 .rx_pool = pool,
+				 .conf = {.txmode = {.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS}},
 				 .config = {.rx_queues = BRIDGE_QUEUES,
 					    .tx_queues = BRIDGE_QUEUES,
 					    .frame_size_max = 1518}};

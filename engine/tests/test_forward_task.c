@@ -89,6 +89,7 @@ set_up(void **state)
 	f->task = (struct forward_task){.counters = &f->counters,
 					.port_id = FROM,
 					.to_port_id = TO,
+					.rx_burst = 32,
 					.burst = 32,
 					.window_cycles = 1000,
 					.hold_cycles = 1000000,

@@ -27,10 +27,10 @@ choose(bool checksums, bool segments, const struct rte_eth_dev_info *info,
        struct port_offloads *out)
 {
 	const struct offloads_config asked = {.checksums = checksums, .segments = segments};
-	struct rte_eth_conf conf = {.txmode = {.offloads = FAST_FREE}};
+	struct rte_eth_conf conf = {0};
 
 	conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-	port_offloads_choose(&asked, info, &conf, out);
+	port_offloads_choose(&asked, true, info, &conf, out);
 	return conf;
 }
 
@@ -79,6 +79,23 @@ segments_take_what_they_need(void **state)
 }
 
 static void
+frames_are_freed_without_looking_only_of_one_pool(void **state)
+{
+	const struct offloads_config nothing = {0};
+	struct rte_eth_conf conf = {0};
+	struct port_offloads on;
+
+	(void)state;
+	port_offloads_choose(&nothing, false, &has_all, &conf, &on);
+	assert_int_equal(conf.txmode.offloads, 0);
+	assert_false(on.fast_free);
+	choose(false, false, &has_all, &on);
+	assert_true(on.fast_free);
+	choose(true, true, &has_all, &on);
+	assert_false(on.fast_free);
+}
+
+static void
 a_device_that_has_half(void **state)
 {
 	const struct rte_eth_dev_info info = {
@@ -101,6 +118,7 @@ main(void)
 		cmocka_unit_test(nothing_asked_changes_nothing),
 		cmocka_unit_test(checksums_alone),
 		cmocka_unit_test(segments_take_what_they_need),
+		cmocka_unit_test(frames_are_freed_without_looking_only_of_one_pool),
 		cmocka_unit_test(a_device_that_has_half),
 	};
 

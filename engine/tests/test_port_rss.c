@@ -99,6 +99,7 @@ what_is_set_is_read_back(void **state)
 		assert_int_equal(port.rss.reta[i], i % 3 == 0 ? 3 : 0);
 	json_decref(rss);
 	port_close(&port);
+	port_free(&port);
 }
 
 /* Nobody asked: on with several queues as ever, off with one. */
@@ -114,12 +115,14 @@ several_queues_have_it_unasked(void **state)
 	assert_int_equal(open_port(&port, &config, NULL), 0);
 	assert_true(port.rss.on);
 	port_close(&port);
+	port_free(&port);
 	config.rx_queues = 1;
 	assert_int_equal(open_port(&port, &config, NULL), 0);
 	rss = rss_describe(&port);
 	assert_true(json_is_null(rss));
 	json_decref(rss);
 	port_close(&port);
+	port_free(&port);
 }
 
 static void
@@ -182,6 +185,7 @@ drivers_without_rules_say_so(void **state)
 	assert_null(steer(&port, "[{\"ipv4_dst\": \"10.0.0.1\", \"queue\": 4}]", &err));
 	assert_string_equal(err.path, "rules[0].queue");
 	port_close(&port);
+	port_free(&port);
 }
 
 int

@@ -89,6 +89,23 @@ way_flush(const struct bridge_way *way, uint64_t now)
 	return gone;
 }
 
+/* A device that does not send chains would send the first mbuf, and keep the others. Returns how many can be sent. */
+static inline uint16_t
+queue_whole(const struct bridge_way *way, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t whole = 0;
+
+	if (likely(way->chains))
+		return count;
+	for (uint16_t i = 0; i < count; i++) {
+		if (likely(mbufs[i]->nb_segs == 1))
+			mbufs[whole++] = mbufs[i];
+		else
+			way_lose(way, &mbufs[i], 1);
+	}
+	return whole;
+}
+
 /*
  * What a device is to compute is made ready for it, once for each frame. Returns how many can be sent; one that the
  * device cannot do is lost.
@@ -120,6 +137,7 @@ queue_put(const struct bridge_way *way, struct way_queue *queue, struct rte_mbuf
 {
 	uint16_t sent = 0, room;
 
+	count = queue_whole(way, mbufs, count);
 	count = queue_prepare(way, queue, mbufs, count);
 	if (count > 0 && waiting(queue) == 0)
 		sent = queue_offer(way, queue, mbufs, count);

@@ -51,6 +51,7 @@ struct bridge_way {
 	struct segment_splitter splitter;
 	uint16_t port_id;
 	uint16_t burst;         /* of the device, at most */
+	bool chains;            /* the device sends frames of several mbufs */
 	uint64_t window_cycles; /* how long the device may take nothing */
 	uint32_t queue_count;   /* 1… of a port */
 	struct way_queue *queues;

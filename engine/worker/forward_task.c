@@ -113,20 +113,41 @@ take_requests(struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count
 	return left;
 }
 
+/* A device that does not send chains would send the first mbuf, and keep the others. Returns how many are left. */
+static __rte_noinline uint16_t
+lose_chains(const struct forward_task *task, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t left = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (mbufs[i]->nb_segs == 1)
+			mbufs[left++] = mbufs[i];
+		else
+			rte_pktmbuf_free(mbufs[i]);
+	}
+	counter_add(&task->counters->not_taken, count - left);
+	counter_add(&task->counters->chained, count - left);
+	return left;
+}
+
 /* *now is the clock before, and when frames came the one after: the delay counts from there. */
 static inline uint16_t
 take_in(struct forward_task *task, uint64_t *now)
 {
 	struct rte_mbuf *mbufs[WORKER_BURST_MAX];
 	struct forward_counters *counters = task->counters;
-	uint16_t count = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->burst), left;
+	uint16_t count = rte_eth_rx_burst(task->port_id, task->queue_id, mbufs, task->rx_burst),
+		 left;
 	uint64_t octets = (uint64_t)count * FCS_OCTETS, clock;
+	uint16_t segments = 1;
 
 	if (count == 0)
 		return 0;
 	clock = RTE_MAX(rte_rdtsc(), *now);
-	for (uint16_t i = 0; i < count; i++)
+	for (uint16_t i = 0; i < count; i++) {
 		octets += rte_pktmbuf_pkt_len(mbufs[i]);
+		segments |= mbufs[i]->nb_segs;
+	}
 	counter_add(&counters->rx_frames, count);
 	counter_add(&counters->rx_octets, octets);
 	if (unlikely(counters->first_tsc == 0))
@@ -137,6 +158,8 @@ take_in(struct forward_task *task, uint64_t *now)
 		flow_table_note(task->distinct, mbufs, count, &counters->distinct_flows,
 				&counters->distinct_overflow);
 	left = take_requests(task, mbufs, count);
+	if (unlikely(segments != 1 && !task->chains))
+		left = lose_chains(task, mbufs, left);
 	rewrite_frames(task->rewrite, mbufs, left);
 	work_on_frames(task->work_cycles, clock, left);
 	for (uint16_t i = 0; i < left; i++) {
@@ -206,16 +229,31 @@ send_due(struct forward_task *task, uint64_t now)
 	return sent;
 }
 
+/* As many as may have come at once, so that sending in small bursts keeps up with receiving in large ones. */
+static inline uint32_t
+send_bursts(struct forward_task *task, uint64_t now)
+{
+	uint32_t all = 0;
+	uint16_t sent;
+
+	do {
+		sent = send_due(task, now);
+		all += sent;
+	} while (sent == task->burst && all < task->rx_burst);
+	return all;
+}
+
 uint64_t
 forward_task_poll(struct forward_task *task, uint64_t now)
 {
 	struct forward_counters *counters = task->counters;
 	uint64_t clock = now, after;
-	uint16_t received, sent;
+	uint16_t received;
+	uint32_t sent;
 
-	received = in_line(task) + task->burst <= task->line_mask ? take_in(task, &clock) : 0;
+	received = in_line(task) + task->rx_burst <= task->line_mask ? take_in(task, &clock) : 0;
 	release_held(task, clock);
-	sent = send_due(task, clock);
+	sent = send_bursts(task, clock);
 	if (received == 0 && sent == 0)
 		return now;
 	after = rte_rdtsc();

@@ -34,7 +34,9 @@ struct forward_task {
 	uint16_t queue_id;
 	uint16_t to_port_id;
 	uint16_t to_queue_id;
-	uint16_t burst;
+	uint16_t rx_burst; /* frames asked for at a time, worker_rx_burst() */
+	uint16_t burst;    /* frames sent at a time, at most */
+	bool chains;       /* the device sends frames of several mbufs */
 	enum frame_rewrite rewrite;
 	uint64_t work_cycles; /* for each frame */
 	bool impaired;        /* one of the three below is not 0 */

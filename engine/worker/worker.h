@@ -23,6 +23,18 @@
 #include "schedule/tx_state.h"
 
 #define WORKER_BURST_MAX 512
+/*
+ * Frames asked for at a time, at least, however few a task sends at once. Vector Rx of drivers rounds the number down to
+ * a multiple of 4 or 8 (DPDK: RTE_ALIGN_FLOOR(nb_pkts, RTE_I40E_DESCS_PER_LOOP) in i40e, and likewise in ixgbe, ice,
+ * iavf, bnxt, virtio): asked for less, it never receives anything.
+ */
+#define WORKER_RX_BURST_MIN 32
+
+static inline uint16_t
+worker_rx_burst(uint32_t burst)
+{
+	return (uint16_t)(burst > WORKER_RX_BURST_MIN ? burst : WORKER_RX_BURST_MIN);
+}
 
 struct rx_task {
 	alignas(COUNTERS_ALIGN) struct rx_counters *counters;

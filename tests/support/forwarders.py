@@ -32,6 +32,7 @@ class EndedTrial:
         self.captured: dict[str, int] = {}
         self.death = death
         self.growth = None
+        self.counted = False
 
 
 def settings_of(*words: str) -> ForwardSettings:

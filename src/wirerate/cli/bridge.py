@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from wirerate.trial.bridge_verdict import BridgeEnd
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from wirerate.report.screen import Screen
     from wirerate.trial.bridge_look import BridgeLook
@@ -91,14 +93,14 @@ def run(args: argparse.Namespace) -> int:
         print("EAL arguments:", " ".join(engine_words(settings, bridge.setup)), file=sys.stderr)
     started = datetime.now(timezone.utc)
     session = _Session(bridge)
-    with stopping(session), bridge:
+    with stopping(session), session.ending(), bridge:
         session.opened()
         opened = list(zip(TITLES, bridge.infos, strict=True))
         tell_ports(bridge.engine, settings, bridge.about, opened)
         if not settings.json:
             print(bridge_text.setup_text(bridge), flush=True)
         session.watch()
-        end = session.end()
+    end = session.end()
     if settings.json:
         facts = environment(bridge.about["dpdk"], started)
         print(json.dumps(bridge_json.document(bridge, end, facts), indent=2), flush=True)
@@ -113,8 +115,10 @@ class _Session:
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
         self._first: BridgeLook | None = None
+        self._last: BridgeLook | None = None
         self._stopped = False
         self._death: str | None = None
+        self._counted = False
 
     def stop(self) -> None:
         """Ask for an orderly end; may be called from a signal handler.
@@ -143,10 +147,22 @@ class _Session:
                 while not self._over():
                     before = self._step(screen, before)
                 self._bridge.unload()
+                self._counted = True
             except EngineDiedError as error:
                 self._death = str(error)
+            self._last = self._bridge.look()
             if before is self._start:
-                screen.show(bridge_text.table(self._bridge, self._bridge.look(), before))
+                screen.show(bridge_text.table(self._bridge, self._last, before))
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Note that the engine dies while it is ended, after the last look."""
+        try:
+            yield
+        except EngineDiedError as error:
+            if self._last is None:
+                raise
+            self._death = self._death or str(error)
 
     def _step(self, screen: Screen, before: BridgeLook) -> BridgeLook:
         """Wait for a moment; the look that was shown last."""
@@ -167,8 +183,8 @@ class _Session:
 
     def end(self) -> BridgeEnd:
         """What it came to."""
-        bridge = self._bridge
-        look = bridge.look()
+        bridge, look = self._bridge, self._last
+        assert look is not None
         return BridgeEnd(
             settings=bridge.settings,
             look=look,
@@ -176,5 +192,6 @@ class _Session:
             looks=bridge.snapshots(),
             notes=bridge.notes,
             death=self._death,
+            counted=self._counted,
             gone=bridge.gone,
         )

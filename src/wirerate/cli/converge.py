@@ -27,7 +27,7 @@ from wirerate.search.drive import run_search
 from wirerate.search.step import Bounds, Ended, MeasuringStoppedError, Outcome
 from wirerate.trial.flow_rates import FlowRates
 from wirerate.trial.search_trial import LiveMeasurer, TrialMeasurer
-from wirerate.trial.verdict import Verdict
+from wirerate.trial.verdict import Verdict, death_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,6 +52,17 @@ class Found:
     outcome: Outcome
     steps: list[Progress] = field(default_factory=list)
     result: RunResult | None = None
+
+    def note_death(self, death: str) -> None:
+        """The engine that measured has died of being ended, unless ``death`` is empty."""
+        if not death or self.outcome.ended is Ended.DIED:
+            return
+        reason = death_reason(death, counted=True)
+        self.outcome = replace(self.outcome, ended=Ended.DIED, reason=reason)
+        if self.result is not None:
+            verdict = self.result.verdict
+            verdict = replace(verdict, reasons=(reason, *verdict.reasons))
+            self.result = replace(self.result, verdict=verdict)
 
 
 def converge(session: Session, program: dict[str, Any], load: Load) -> Found:

@@ -243,6 +243,7 @@ class _Run:
             self._warm_up(engine, program, session)
         if self.settings.converge is not None:
             found = converge(session, program, partial(self._trial, engine))
+            found.note_death(engine.end())
             return report(found, session, self.view, self._facts(session))
         trial = self._trial(engine, program, session, self.settings.duration_ns)
         told = engine.call("ports.memory")["ports"]
@@ -253,6 +254,7 @@ class _Run:
             trial.settled = watch.end
         with stopping(trial), watch or nullcontext():
             self._watch(trial, session)
+            trial.end()
         return self._report(trial, session, watch)
 
     def _facts(self, session: Session) -> Mapping[str, Any]:

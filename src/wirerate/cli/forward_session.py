@@ -162,6 +162,7 @@ def _forward(
     facts = environment(about["dpdk"], started)
     with stopping(trial), _serving(server, trial, session, facts):
         _watch(trial, session)
+        trial.end()
     return _report(trial, session, facts)
 
 

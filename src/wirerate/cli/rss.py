@@ -14,7 +14,7 @@ from wirerate.cli.rss_args import RUN_DEFAULTS, add_flows, add_settings, setting
 from wirerate.cli.rss_sweep import run_sweep
 from wirerate.cli.rss_sweep_args import add_outputs, add_sweep, outputs_of, sweep_settings_of
 from wirerate.engine.eal import choose_memory
-from wirerate.errors import EngineRefusedError, ExitCode
+from wirerate.errors import EngineDiedError, EngineRefusedError, ExitCode
 from wirerate.host.environment import environment
 from wirerate.plan.rss_settings import (
     RECEIVER,
@@ -130,6 +130,9 @@ def _check(engine: Engine, settings: RssSettings) -> int:
         raise rss_refusal(error, titled) from error
     tell_ports(engine, settings, about, list(zip(TITLES.values(), infos, strict=True)))
     result = check_rss(engine, settings, about, infos)
+    death = engine.end()
+    if death:
+        raise EngineDiedError(death)
     if settings.json:
         facts = environment(about["dpdk"], started)
         print(json.dumps(rss_json.document(result, facts), indent=2), flush=True)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from wirerate.cli.engine_session import stopping, warn, warn_of_shared
+from wirerate.cli.engine_session import ending_code, stopping, warn, warn_of_shared
 from wirerate.cli.report import write_csv, write_report
 from wirerate.errors import ExitCode
 from wirerate.host.environment import environment
@@ -76,8 +76,12 @@ def run_sweep(settings: SweepSettings, outputs: Outputs) -> int:
         about = sweep.about
     facts = environment(about.get("dpdk", ""), started)
     figures = with_speed_ups([done[cell] for cell in cells if cell in done])
-    document = _document(settings, placements, _verdict(cells, figures), figures, facts)
+    document = _document(
+        settings, placements, _verdict(cells, figures, sweep.deaths), figures, facts
+    )
     _write(document, outputs)
+    if sweep.deaths:
+        return ending_code(sweep.deaths[0], None)
     if stopper.stopped:
         return ExitCode.INTERRUPTED
     failed = any(not one.ok for one in done.values())
@@ -133,8 +137,9 @@ def _document(
     }
 
 
-def _verdict(cells: list[Cell], figures: list[CellFigures]) -> Verdict:
-    reasons = [
+def _verdict(cells: list[Cell], figures: list[CellFigures], deaths: list[str]) -> Verdict:
+    reasons = [f"{death}: what it had counted is not to be trusted" for death in deaths]
+    reasons += [
         f"{one.cell.queues} queues, work {one.cell.work or 'none'}, {one.cell.size} octets: "
         f"{one.reason}"
         for one in figures

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _ENGINE = "wirerate-engine"
 _START_TIMEOUT_S = 60.0
-_STOP_TIMEOUT_S = 10.0
+_STOP_TIMEOUT_S = 30.0
 _POLL_S = 0.005
 _BAD_COMMAND_LINE = "Invalid 'command line' arguments"
 """What EAL says of an option, whichever it is (lib/eal/linux/eal.c, rte_eal_init)."""
@@ -130,6 +130,7 @@ class Engine:
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
         self._client: ControlClient | None = None
+        self._ending: str | None = None
         _STARTED.add(self)
         try:
             self._launch(find_engine(), eal_arguments)
@@ -295,29 +296,42 @@ class Engine:
         if self._process is not None:
             self._process.kill()
 
-    def close(self) -> None:
-        """End the engine, gently if it can, and remove the run directory."""
+    def end(self) -> str:
+        """End the engine, gently if it can; how it died, in words, empty where it ended as told.
+
+        An engine may die of closing its ports, when all figures are known: a command calls this
+        before it says what they are worth. May be called again.
+        """
+        if self._ending is None:
+            self._ending = "" if self._process is None else self._ended(self._process)
+        return self._ending
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> str:
+        lived = process.poll() is None
         if self._client is not None:
             try:
-                if self.alive():
+                if lived:
                     self._client.call("engine.shutdown")
             except EngineError:
                 pass
             self._client.close()
             self._client = None
-        if self._process is not None:
-            self._end(self._process)
-        self._directory.close()
-
-    @staticmethod
-    def _end(process: subprocess.Popen[bytes]) -> None:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            process.wait(timeout=_STOP_TIMEOUT_S)
+            code = process.wait(timeout=_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+            return (
+                f"the engine had not ended {_STOP_TIMEOUT_S:.0f} s after it was to, and was killed"
+            )
+        return "" if lived and code == 0 else self.death()
+
+    def close(self) -> None:
+        """End the engine, if `end` has not, and remove the run directory."""
+        self.end()
+        self._directory.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -328,4 +342,8 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Close it; raises EngineDiedError where it dies of that, and nobody has seen it yet."""
+        seen = self._ending is not None
         self.close()
+        if error is None and self._ending and not seen:
+            raise EngineDiedError(self._ending)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from wirerate.host.ports import check_port
 from wirerate.methods.rss_load import rx_task
 from wirerate.methods.rss_settings import PAIRED, places
 from wirerate.methods.rss_trial import PairTrial
-from wirerate.plan.location import parse_location
+from wirerate.plan.location import MIXING, parse_location
 from wirerate.plan.pools import rx_pool_octets
 from wirerate.plan.program import port_name
 from wirerate.plan.rss_settings import rss_refusal
@@ -60,6 +60,7 @@ class _Port:
     location: Location
     rx_queues: int
     tx_queues: int
+    one_pool: bool = True
 
 
 @contextmanager
@@ -102,13 +103,16 @@ def _generator_ports(locations: Sequence[Location], queues: int) -> list[_Port]:
 def _forwarder_ports(locations: Sequence[Location], queues: int) -> list[_Port]:
     """Where it receives, where it sends."""
     if len(locations) == 1:
-        return [_port("the forwarder's port", locations[0], queues, queues, queues)]
-    return [
-        _port("the forwarder's receiving port", location, queues, 0, queues)
-        if place == 0
-        else _port("the forwarder's sending port", location, 0, queues, queues)
-        for place, location in enumerate(locations)
-    ]
+        ports = [_port("the forwarder's port", locations[0], queues, queues, queues)]
+    else:
+        ports = [
+            _port("the forwarder's receiving port", location, queues, 0, queues)
+            if place == 0
+            else _port("the forwarder's sending port", location, 0, queues, queues)
+            for place, location in enumerate(locations)
+        ]
+    own = all(location.kind not in MIXING for location in locations)
+    return [replace(port, one_pool=own) for port in ports]
 
 
 def _port(title: str, location: Location, rx: int, tx: int, queues: int) -> _Port:
@@ -141,6 +145,7 @@ def _opened(
             "mbufs": settings.mbufs,
             "frame_size_max": FRAME_SIZE_ORDINARY,
             "promiscuous": True,
+            "one_pool": port.one_pool,
         }
         for place, port in enumerate(ports)
     ]

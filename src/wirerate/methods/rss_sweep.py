@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from wirerate.errors import WirerateError
+from wirerate.errors import EngineDiedError, WirerateError
 from wirerate.methods.rss_figures import Cell, CellFigures, binding
 from wirerate.methods.rss_load import (
     Generator,
@@ -62,7 +62,7 @@ class Sweep:
     """The engines for the number of queues at hand, anew when it changes or a cell fails.
 
     Use as a context manager. ``about`` is the `engine.info` of an engine, empty before the first.
-    ``placements``: who places flows, for each number of queues.
+    ``placements``: who places flows, for each number of queues. ``deaths``: how engines died.
     """
 
     def __init__(self, settings: SweepSettings, stopped: Callable[[], bool]) -> None:
@@ -74,6 +74,7 @@ class Sweep:
         self._pair: Pair | None = None
         self.about: Mapping[str, Any] = {}
         self.placements: dict[int, Placement] = {}
+        self.deaths: list[str] = []
         self._flows: dict[int, tuple[RssFlow, ...]] = {}
         self._load: tuple[tuple[int, int], dict[str, Any]] | None = None
 
@@ -111,9 +112,12 @@ class Sweep:
                 return
 
     def _close(self) -> None:
-        if self._open is not None:
-            self._open.close()
-        self._open, self._pair = None, None
+        opened, self._open, self._pair = self._open, None, None
+        try:
+            if opened is not None:
+                opened.close()
+        except EngineDiedError as error:
+            self.deaths.append(str(error))
 
     def _measure(self, cells: Sequence[Cell]) -> Iterator[CellFigures]:
         """All repeats of cells that differ in work only."""

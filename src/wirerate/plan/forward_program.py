@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.plan.compile import PortFacts
 from wirerate.plan.forward_lanes import lcores_of
+from wirerate.plan.location import MIXING
 from wirerate.plan.pools import flow_table_octets, rx_pool_octets
 from wirerate.plan.port_params import queue_numbers
 from wirerate.plan.program import port_name
@@ -71,9 +72,21 @@ def forward_ports(settings: ForwardSettings, lanes: Sequence[Lane]) -> list[dict
                 "mbufs": settings.mbufs,
                 "frame_size_max": _frame_size_max(settings),
                 "promiscuous": True,
+                "one_pool": _sends_of_one_pool(settings, lanes, index),
             }
         )
     return ports
+
+
+def _sends_of_one_pool(settings: ForwardSettings, lanes: Sequence[Lane], port: int) -> bool:
+    """Whether all that a port sends was received on one port; answers are not, rings mix.
+
+    The engine refuses what is not so (engine/program/tx_pools.h).
+    """
+    sources = {lane.source for lane in lanes if lane.target == port}
+    if any(host.port == port for host in settings.addresses) or len(sources) != 1:
+        return False
+    return settings.locations[sources.pop()].kind not in MIXING
 
 
 def _frame_size_max(settings: ForwardSettings) -> int:

@@ -38,6 +38,10 @@ class LocationKind(Enum):
     VDEV = "vdev"
 
 
+MIXING = frozenset({LocationKind.RING, LocationKind.VDEV})
+"""What these receive may be of any pool: a ring gives back what was sent, of a vdev none knows."""
+
+
 _FORMS = {
     LocationKind.PCI: "0000:03:00.0[,devargs]",
     LocationKind.RING: "ring:NAME",

@@ -31,6 +31,9 @@ _COPIES_FRAMES_MIN = 65_536
 _FLOW_SLOT_OCTETS = 16
 _FLOW_ADDRESS_OCTETS = 32
 _RX_ROOM_MIN = 2048
+_RX_ROOM_STEP = 1024
+_TAGS_OCTETS = 8
+"""Room of a receive mbuf (engine/device/port_open.c, rx_room)."""
 _DESCRIPTORS_DEFAULT = 1024
 
 
@@ -69,7 +72,8 @@ def memory_octets(
 def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
     """What a port's receive mbufs take for frames of ``largest`` [octets, with FCS]."""
     descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
-    each = _share_of_page(max(largest, _RX_ROOM_MIN) + _MBUF_OCTETS)
+    room = -(-(largest + _TAGS_OCTETS) // _RX_ROOM_STEP) * _RX_ROOM_STEP
+    each = _share_of_page(max(room, _RX_ROOM_MIN) + _MBUF_OCTETS)
     return (settings.mbufs + descriptors) * each
 
 

@@ -42,6 +42,7 @@ def port_params(
                 "mbufs": settings.mbufs,
                 "frame_size_max": frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo),
                 "promiscuous": port.promiscuous,
+                "one_pool": True,  # streams and answers: ready frames only
             }
         )
     return params

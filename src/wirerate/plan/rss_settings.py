@@ -54,6 +54,7 @@ def rss_ports(settings: RssSettings) -> list[dict[str, Any]]:
         "mbufs": settings.mbufs,
         "frame_size_max": FRAME_SIZE_ORDINARY,
         "promiscuous": True,
+        "one_pool": True,
     }
     rss = {
         "key": None if settings.key is None else settings.key.hex(),

@@ -90,7 +90,7 @@ class Bridge:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, error, trace)
 
     def _claim(self, stack: ExitStack) -> None:
         """No other bridge may have the interfaces; a namespace of one's own is one's own."""

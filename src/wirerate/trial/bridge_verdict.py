@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wirerate.plan.bridge_program import KERNEL, PORT
 from wirerate.trial.bridge_interfaces import TITLES as PORT_TITLES
 from wirerate.trial.forward_result import worker_notes, worker_reasons
-from wirerate.trial.verdict import Verdict, lost_by_device
+from wirerate.trial.verdict import Verdict, death_reason, lost_by_device
 from wirerate.units import format_count
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class BridgeEnd:
     """All that is known when a bridge has ended.
 
     ``looks``: the last one at each program that was loaded, with devices and workers. ``death``:
-    how the engine died, ``gone``: which interface vanished; None and empty where neither.
+    how the engine died, ``counted``: after the last count; ``gone``: which interface vanished; None
+    and empty where neither.
     """
 
     settings: BridgeSettings
@@ -41,6 +42,7 @@ class BridgeEnd:
     looks: tuple[Snapshot, ...]
     notes: tuple[str, ...] = ()
     death: str | None = None
+    counted: bool = False
     gone: str = ""
     verdict: Verdict = field(init=False)
 
@@ -87,7 +89,7 @@ def judge_bridge(end: BridgeEnd) -> Verdict:
 
 def _end_reasons(end: BridgeEnd) -> Iterator[str]:
     if end.death is not None:
-        yield f"{end.death}: counted up to then, last frames may be missing"
+        yield death_reason(end.death, counted=end.counted)
     if end.gone:
         yield end.gone
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.host.tree import plural
 from wirerate.plan.program import port_name
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
-from wirerate.trial.verdict import Verdict, lost_by_device
+from wirerate.trial.verdict import Verdict, death_reason, lost_by_device
 from wirerate.trial.verdict_clock import clock_reasons
 from wirerate.units import format_count
 
@@ -111,11 +111,12 @@ def forward_result(
         LaneResult(lane, counts) for lane, counts in zip(session.lanes, final.lanes, strict=True)
     ]
     ways = tuple(_way_result(way, lanes, final, seconds) for way in session.settings.ways)
+    death = trial.death and death_reason(trial.death, counted=trial.counted)
     return ForwardResult(
         session=session,
         ways=ways,
         seconds=seconds,
-        verdict=judge_forward(final, session, ways, trial.death, trial.growth),
+        verdict=judge_forward(final, session, ways, death, trial.growth),
         final=final,
         captured=trial.captured,
         busy=lcores_busy(session.lanes, final, None),
@@ -178,11 +179,12 @@ def judge_forward(
     death: str | None,
     growth: Growth | None = None,
 ) -> Verdict:
-    """Judge what a forwarder did; ``growth``: of the files that its ports write."""
-    reasons: list[str] = []
+    """Judge what a forwarder did; ``death``: the reason, where the engine died.
+
+    ``growth``: of the files that its ports write.
+    """
+    reasons: list[str] = [] if death is None else [death]
     notes: list[str] = []
-    if death is not None:
-        reasons.append(f"{death}: counted up to then, last frames may be missing")
     for way in ways:
         reasons += [f"{way_title(way.way)}: {reason}" for reason in _way_reasons(way.counts)]
         notes += [f"{way_title(way.way)}: {note}" for note in _way_notes(way.counts)]
@@ -210,10 +212,15 @@ def judge_forward(
 
 
 def _way_reasons(counts: LaneCounts) -> Iterator[str]:
-    if counts.not_taken > 0:
+    refused = counts.not_taken - counts.chained
+    if refused > 0:
         yield (
-            f"{format_count(counts.not_taken)} frames were lost: the device to send on took none "
-            "for 10 ms"
+            f"{format_count(refused)} frames were lost: the device to send on took none for 10 ms"
+        )
+    if counts.chained > 0:
+        yield (
+            f"{format_count(counts.chained)} frames were lost: they came in several buffers, for "
+            "they are larger than the port was opened for; give --jumbo"
         )
     if counts.overflowed > 0:
         yield (

@@ -26,7 +26,8 @@ class LaneCounts:
     """Frames, octets (with FCS) and cycles of one lane, or of several together.
 
     ``held`` are delayed or held back at the moment. ``distinct_flows`` are the 5-tuples seen, where
-    they are counted, ``distinct_overflow`` frames of those for which there was no room.
+    they are counted, ``distinct_overflow`` frames of those for which there was no room. ``chained``
+    of those not taken came in several mbufs, which the device to send on cannot send.
     ``first_tsc`` 0 = nothing has come yet; ``last_tsc`` is the clock after the last burst received
     or sent.
     """
@@ -44,6 +45,7 @@ class LaneCounts:
     busy_cycles: int = 0
     distinct_flows: int = 0
     distinct_overflow: int = 0
+    chained: int = 0
     first_tsc: int = 0
     last_tsc: int = 0
 

@@ -34,7 +34,7 @@ class ForwardTrial:
     ``duration_ns`` None = until `stop` is called; ``growth``: of the files that its ports write,
     since before the start. After `watch` has ended, ``final`` holds the
     counts, ``captured`` the frames written by file, and ``death`` is None or says how the engine
-    died on the way.
+    died, on the way or in `end`; ``counted``: the counts were final before.
     """
 
     engine: Engine
@@ -46,6 +46,7 @@ class ForwardTrial:
     final: ForwardSnapshot = field(init=False)
     captured: dict[str, int] = field(default_factory=dict)
     death: str | None = None
+    counted: bool = False
     unwritten: str | None = None
     interrupted: bool = False
 
@@ -63,11 +64,18 @@ class ForwardTrial:
         try:
             yield from self._forward()
             self._note_captures(self.engine.call("program.unload"))
+            self.counted = True
         except EngineDiedError as error:
             self.death = str(error)
         except EngineRefusedError as error:
             self.unwritten = str(error)
+            self.counted = True
         self.final = self.look()
+
+    def end(self) -> None:
+        """End the engine, after `watch`: that it dies of it belongs to the result."""
+        died = self.engine.end()
+        self.death = self.death or died or None
 
     def _forward(self) -> Iterator[ForwardSnapshot]:
         started = shown = time.monotonic()

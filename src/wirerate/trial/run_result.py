@@ -35,6 +35,7 @@ def run_result(
         trial.arriving_s,
         trial.unloaded.get("loops", ()),
         trial.growth,
+        trial.counted,
     )
     peer = None if watch is None else watch.result(own_counts(ports))
     notes = (*session.notes, *(() if peer is None else peer.notes))

@@ -44,8 +44,9 @@ class Trial:
     write, since before the trial. After `watch` has ended, ``final`` holds
     the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
     to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
-    did, ``death`` None or how the engine died on the way, ``unloaded`` its reply to
-    `program.unload`, and ``unwritten`` None or which capture could not be written.
+    did, ``death`` None or how the engine died, on the way or in `end`, ``counted`` whether the
+    counts were final before, ``unloaded`` its reply to `program.unload`, and ``unwritten`` None or
+    which capture could not be written.
     """
 
     engine: Engine
@@ -62,6 +63,7 @@ class Trial:
     sent: Snapshot | None = None
     arriving_s: float | None = None
     death: str | None = None
+    counted: bool = False
     interrupted: bool = False
     unloaded: Mapping[str, Any] = field(default_factory=dict)
     unwritten: str | None = None
@@ -78,11 +80,18 @@ class Trial:
             self._settle()
             self.settled()
             self.unloaded = self.engine.call("program.unload")
+            self.counted = True
         except EngineDiedError as error:
             self.death = str(error)
         except EngineRefusedError as error:
             self.unwritten = str(error)
+            self.counted = True
         self.final = take(self.counters, latencies=True)
+
+    def end(self) -> None:
+        """End the engine, after `watch`: that it dies of it belongs to the result."""
+        died = self.engine.end()
+        self.death = self.death or died or None
 
     def _transmit(self) -> Iterator[Snapshot]:
         params = {} if self.duration_ns is None else {"duration_ns": self.duration_ns}

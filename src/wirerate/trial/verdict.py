@@ -63,7 +63,8 @@ class Ending:
     """How a trial ended.
 
     ``sent`` is the look at the end of sending, for the links; ``duration_ns`` the time that the
-    whole run was given, None = no limit. ``arriving_s``: frames of measured flows still arrived so
+    whole run was given, None = no limit. ``death``: how the engine died; ``counted``: the counts
+    were final by then. ``arriving_s``: frames of measured flows still arrived so
     long after the end of sending, when the time to settle was over; None: none did. ``loops``: what
     became of the rings that looped (`program.unload`, docs/design/0006-descriptor-loop.md).
     ``growth``: of the files that ports write.
@@ -76,6 +77,7 @@ class Ending:
     arriving_s: float | None = None
     loops: Sequence[Mapping[str, Any]] = ()
     growth: Growth | None = None
+    counted: bool = False
 
 
 def judge(
@@ -87,9 +89,9 @@ def judge(
 ) -> Verdict:
     """Judge a finished trial; ``notes`` are what was to be said beforehand."""
     reasons: list[str] = []
-    alive = ending.death is None
-    if not alive:
-        reasons.append(f"{ending.death}: counted up to then, last frames may be missing")
+    alive = ending.death is None or ending.counted
+    if ending.death is not None:
+        reasons.append(death_reason(ending.death, counted=ending.counted))
     if ending.arriving_s is not None:
         reasons.append(
             f"frames were still arriving {ending.arriving_s:.3g} s after the end of sending: not "
@@ -119,6 +121,13 @@ def judge(
     reasons += [*preempted_reasons(snapshot, flows, ports), *clock_reasons(snapshot)]
     said = [*notes, *_notes(snapshot, flows, ports, interrupted=ending.interrupted)]
     return Verdict(tuple(reasons), tuple(said))
+
+
+def death_reason(death: str, *, counted: bool) -> str:
+    """What an engine that died makes of a result; ``counted``: it did so after the last count."""
+    if counted:
+        return f"{death} after the last count: what it had counted is not to be trusted"
+    return f"{death}: counted up to then, last frames may be missing"
 
 
 def not_offered(flows: Iterable[FlowResult]) -> frozenset[str]:
@@ -203,7 +212,8 @@ def _load_reasons(flow: FlowResult) -> Iterator[str]:
 def _limit_reasons(flow: FlowResult, ending: Ending) -> Iterator[str]:
     """A flow with a number of frames sends exactly those, unless it was not given the time."""
     limit = flow.plan.frames
-    if limit is None or ending.death is not None or flow.tx_frames == limit:
+    died = ending.death is not None and not ending.counted
+    if limit is None or died or flow.tx_frames == limit:
         return
     missing = limit - flow.tx_frames - flow.tx_frames_unsent
     if missing < 0:
