@@ -27,7 +27,7 @@ struct port_config {
 	char location[CONFIG_LOCATION_SIZE];     /* not parsed yet: device/ does */
 	uint32_t rx_queues;                      /* 0…1024 */
 	uint32_t tx_queues;                      /* 0…1024 */
-	uint32_t rx_descriptors, tx_descriptors; /* per queue; 0: 1024, fitted to the device */
+	uint32_t rx_descriptors, tx_descriptors; /* per queue; 0: 1024 (Rx of PCI: 4096), fitted */
 	uint32_t mbufs;                          /* receive mbufs, 0 only without receive queues */
 	uint32_t frame_size_max;                 /* [octets] with FCS, 64…16384 */
 	bool promiscuous;

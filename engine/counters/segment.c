@@ -15,7 +15,7 @@
 #define MAGIC "WRCNTRS1"
 #define HEADER_OCTETS 128
 #define PAGE_OCTETS 4096
-/* Of each block: all of its plain words, and of a flow's latencies those up to some 10 us. The rest comes when needed. */
+/* Mapped of each block: all of its plain words, and of a flow's latencies those up to some 10 us. */
 #define RESIDENT_OCTETS 65536u
 
 struct header {
@@ -140,32 +140,22 @@ render_description(struct segment *segment)
 	return text;
 }
 
-/* From where to where a block's pages are there before workers run. */
+/* Up to where a block's pages are mapped before workers run; all of them are reserved. */
 static size_t
 resident_end(const struct planned *block)
 {
 	return block->offset + (block->octets < RESIDENT_OCTETS ? block->octets : RESIDENT_OCTETS);
 }
 
-/* Take these pages now, so that a full file system is an error here and no SIGBUS later. */
+/* Take all pages now, so that a full file system is an error here and no SIGBUS when a latency is the first so long. */
 static int
 reserve(const struct segment *segment, int fd)
 {
-	int code = posix_fallocate(fd, 0, HEADER_OCTETS);
-
-	for (size_t b = 0; b < segment->count && code == 0; b++) {
-		off_t from = (off_t)segment->planned[b].offset;
-
-		code = posix_fallocate(fd, from, (off_t)resident_end(&segment->planned[b]) - from);
-	}
-	if (code == 0)
-		code = posix_fallocate(fd, (off_t)segment->next_offset,
-				       (off_t)(segment->octets - segment->next_offset));
-	errno = code;
-	return code == 0 ? 0 : -1;
+	errno = posix_fallocate(fd, 0, (off_t)segment->octets);
+	return errno == 0 ? 0 : -1;
 }
 
-/* Map them, too: a page fault takes a microsecond from a worker. */
+/* Map the first ones: a page fault takes a microsecond from a worker. */
 static void
 touch(const struct segment *segment)
 {
@@ -196,8 +186,11 @@ map_file(struct segment *segment, struct error *err)
 	touch(segment);
 	return 0;
 failed:
-	code = error_set(err, -errno, NULL, "counters file %s (%zu octets): %s", segment->path,
-			 segment->octets, strerror(errno));
+	code = error_set(
+		err, -errno, NULL,
+		"counters file %s (%zu MiB): %s; measure fewer flows, or give its file system "
+		"more room (WIRERATE_RUNTIME_DIR)",
+		segment->path, (segment->octets >> 20) + 1, strerror(errno));
 	close(fd);
 	unlink(segment->path);
 	return code;

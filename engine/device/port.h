@@ -25,6 +25,8 @@
 #include "device/socket_drops.h"
 
 #define PORT_DESCRIPTORS_DEFAULT 1024u
+/* Rx of a NIC: 27 us of 64-octet frames at 100 Gbit/s, where 1,024 are 7. */
+#define PORT_RX_DESCRIPTORS_PCI 4096u
 
 struct tx_loop_driver; /* tx_loop.h */
 

@@ -66,7 +66,9 @@ settle_descriptors(struct port *port, const struct rte_eth_dev_info *info, const
 		   struct error *err)
 {
 	const struct port_config *config = &port->config;
-	uint16_t rx = PORT_DESCRIPTORS_DEFAULT, tx = PORT_DESCRIPTORS_DEFAULT;
+	bool pci = port->location.kind == LOCATION_PCI;
+	uint16_t rx = pci ? PORT_RX_DESCRIPTORS_PCI : PORT_DESCRIPTORS_DEFAULT;
+	uint16_t tx = PORT_DESCRIPTORS_DEFAULT;
 	int code = check_descriptors(config->rx_descriptors, &info->rx_desc_lim, "rx_descriptors",
 				     port, path, err);
 

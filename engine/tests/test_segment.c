@@ -5,7 +5,9 @@
  * Run by `meson test`, no DPDK. Source: docs/design/0002-engine-interface.md, "Counters".
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,6 +301,43 @@ all_blocks_start_with_zeros(void **state)
 	}
 }
 
+/* A page that is not there yet is a SIGBUS in a worker where the file system is full by then. */
+static void
+all_pages_are_reserved(void **state)
+{
+	const struct fixture *f = *state;
+	struct stat stat_buffer;
+
+	assert_int_equal(segment_map(f->segment, NULL), 0);
+	assert_int_equal(stat(f->path, &stat_buffer), 0);
+	assert_true((uint64_t)stat_buffer.st_blocks * 512 >= (uint64_t)stat_buffer.st_size);
+}
+
+/* No room: one error, and no file is left. */
+static void
+a_full_file_system(void **state)
+{
+	const struct segment_labels none = {NULL, -1, -1, NULL, NULL, NULL};
+	struct rlimit before, small;
+	struct segment *segment = NULL;
+	struct error err = {0};
+	char path[128];
+	const struct fixture *f = *state;
+
+	snprintf(path, sizeof(path), "%s/full", f->dir);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){4096, before.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(segment_create(&segment, path, 1000, &err), 0);
+	assert_true(segment_plan(segment, COUNTERS_FLOW, &none, &err) >= 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_true(segment_map(segment, &err) < 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_non_null(strstr(err.text, "measure fewer flows"));
+	segment_close(segment);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void
 file_is_private_and_removed(void **state)
 {
@@ -368,6 +407,8 @@ main(void)
 		TEST(labels_are_those_given),
 		TEST(written_values_are_read_where_described),
 		TEST(all_blocks_start_with_zeros),
+		TEST(all_pages_are_reserved),
+		TEST(a_full_file_system),
 		TEST(file_is_private_and_removed),
 		TEST(an_existing_file_is_left_alone),
 		cmocka_unit_test(no_directory),

@@ -113,7 +113,7 @@ def add_sizes(group: argparse._ArgumentGroup, mbufs_default: str, *burst_names: 
         default=(0, 0),
         metavar="RX/TX",
         help="descriptors of each queue; one number stands for both "
-        "(default 1024/1024, fitted to what the device takes)",
+        "(default 1024/1024, of a NIC 4096/1024, fitted to what it takes)",
     )
     add(
         "-M",

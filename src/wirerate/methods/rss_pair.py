@@ -122,7 +122,8 @@ def _port(title: str, location: Location, rx: int, tx: int, queues: int) -> _Por
 
 def _engine(settings: SweepSettings, ports: Sequence[_Port], lcores: Sequence[int]) -> Engine:
     need = settings.frames_octets + sum(
-        rx_pool_octets(settings, port.rx_queues, FRAME_SIZE_ORDINARY) for port in ports
+        rx_pool_octets(settings, port.rx_queues, FRAME_SIZE_ORDINARY, nic=port.location.needs_pci)
+        for port in ports
     )
     passthrough = settings.eal.passthrough
     memory = choose_memory(need, passthrough, allow_hugepages=True)

@@ -109,8 +109,10 @@ def _frame_size_max(settings: BridgeSettings) -> int:
 def bridge_memory_octets(settings: BridgeSettings) -> int:
     """What receive mbufs, rings and FIFOs take, the most that it can be [octets]."""
     pools = sum(
-        rx_pool_octets(settings, port["rx_queues"], _frame_size_max(settings))
-        for port in bridge_ports(settings)
+        rx_pool_octets(
+            settings, port["rx_queues"], _frame_size_max(settings), nic=location.needs_pci
+        )
+        for port, location in zip(bridge_ports(settings), settings.locations, strict=True)
     )
     pointers = 2 * settings.ring_frames + 2 * _TASKS_MAX * settings.kernel_queues * _FIFO_FRAMES
     return pools + _POINTER_OCTETS * pointers

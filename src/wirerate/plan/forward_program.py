@@ -96,9 +96,10 @@ def _frame_size_max(settings: ForwardSettings) -> int:
 def forward_memory_octets(settings: ForwardSettings, lanes: Sequence[Lane]) -> int:
     """What receive mbufs, delay lines and counted flows take, the most that it can be [octets]."""
     total = 0
-    for index in range(len(settings.locations)):
+    for index, location in enumerate(settings.locations):
         queues = max(queues_of(lanes, index))
-        total += rx_pool_octets(settings, queues, _frame_size_max(settings))
+        size = _frame_size_max(settings)
+        total += rx_pool_octets(settings, queues, size, nic=location.needs_pci)
     frames = LINE_FRAMES if settings.impairments.delay_ns else _LINE_FRAMES_NO_DELAY
     return total + len(lanes) * (
         frames * _LINE_ENTRY_OCTETS + flow_table_octets(settings.distinct_max)

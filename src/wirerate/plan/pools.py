@@ -35,6 +35,7 @@ _RX_ROOM_STEP = 1024
 _TAGS_OCTETS = 8
 """Room of a receive mbuf (engine/device/port_open.c, rx_room)."""
 _DESCRIPTORS_DEFAULT = 1024
+_DESCRIPTORS_NIC = 4096
 
 
 def memory_octets(
@@ -51,7 +52,9 @@ def memory_octets(
     for entry in lcore_map.ports:
         if entry.rx or plan.ports[entry.port].location.kind is LocationKind.MEMIF:
             largest = frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo)
-            total += rx_pool_octets(settings, max(len(entry.rx), len(entry.tx)), largest)
+            queues = max(len(entry.rx), len(entry.tx))
+            nic = plan.ports[entry.port].location.needs_pci
+            total += rx_pool_octets(settings, queues, largest, nic=nic)
     held = {
         port.name: frames_held_max(port.location, settings.tx_descriptors) for port in plan.ports
     }
@@ -69,9 +72,10 @@ def memory_octets(
     return total + states + tables
 
 
-def rx_pool_octets(settings: RunSettings, queues: int, largest: int) -> int:
+def rx_pool_octets(settings: RunSettings, queues: int, largest: int, *, nic: bool) -> int:
     """What a port's receive mbufs take for frames of ``largest`` [octets, with FCS]."""
-    descriptors = queues * max(settings.rx_descriptors, _DESCRIPTORS_DEFAULT)
+    default = _DESCRIPTORS_NIC if nic else _DESCRIPTORS_DEFAULT
+    descriptors = queues * max(settings.rx_descriptors, default)
     room = -(-(largest + _TAGS_OCTETS) // _RX_ROOM_STEP) * _RX_ROOM_STEP
     each = _share_of_page(max(room, _RX_ROOM_MIN) + _MBUF_OCTETS)
     return (settings.mbufs + descriptors) * each

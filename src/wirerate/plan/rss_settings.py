@@ -73,7 +73,8 @@ def rss_ports(settings: RssSettings) -> list[dict[str, Any]]:
 def rss_memory_octets(settings: RssSettings) -> int:
     """What frames take, the most that it can be [octets]."""
     return _FRAMES_OCTETS + sum(
-        rx_pool_octets(settings, queues, FRAME_SIZE_ORDINARY) for queues in (1, settings.queues)
+        rx_pool_octets(settings, queues, FRAME_SIZE_ORDINARY, nic=location.needs_pci)
+        for location, queues in zip(settings.locations, (1, settings.queues), strict=True)
     )
 
 

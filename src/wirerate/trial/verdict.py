@@ -64,10 +64,9 @@ class Ending:
 
     ``sent`` is the look at the end of sending, for the links; ``duration_ns`` the time that the
     whole run was given, None = no limit. ``death``: how the engine died; ``counted``: the counts
-    were final by then. ``arriving_s``: frames of measured flows still arrived so
-    long after the end of sending, when the time to settle was over; None: none did. ``loops``: what
-    became of the rings that looped (`program.unload`, docs/design/0006-descriptor-loop.md).
-    ``growth``: of the files that ports write.
+    were final by then. ``arriving_s``: frames of measured flows still arrived so long after the end
+    of sending, when the time to settle was over; None: none did. ``loops``: what became of looped
+    rings (`program.unload`, docs/design/0006-descriptor-loop.md). ``growth``: of ports' files.
     """
 
     sent: Snapshot | None = None
@@ -212,8 +211,7 @@ def _load_reasons(flow: FlowResult) -> Iterator[str]:
 def _limit_reasons(flow: FlowResult, ending: Ending) -> Iterator[str]:
     """A flow with a number of frames sends exactly those, unless it was not given the time."""
     limit = flow.plan.frames
-    died = ending.death is not None and not ending.counted
-    if limit is None or died or flow.tx_frames == limit:
+    if limit is None or flow.tx_frames == limit or not (ending.counted or ending.death is None):
         return
     missing = limit - flow.tx_frames - flow.tx_frames_unsent
     if missing < 0:
