@@ -238,6 +238,7 @@ def test_ports_for_the_engine():
         "mbufs": 8192,
         "frame_size_max": 1518,
         "promiscuous": False,
+        "one_pool": True,
     }
 
 

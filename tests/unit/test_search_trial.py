@@ -139,6 +139,8 @@ class Trial:
         self.began, self.sent, self.final = look(0.0, 0), look(), look(**ends.get("final", {}))
         self.death = ends.get("death")
         self.arriving_s = None
+        self.growth = None
+        self.counted = False
         self.unloaded: dict[str, Any] = {}
         self.interrupted = False
         self.on_watch = ends.get("on_watch", lambda: None)
