@@ -43,7 +43,7 @@ class Nic:
     model: str
     """igb, e1000e, vmxnet3 or virtio."""
     wire: int = 0
-    """NICs of one wire hear each other: two have a cable, more a hub, which keeps no order."""
+    """NICs of one wire hear each other: two virtio have a cable, others a hub."""
     node: int | None = None
     """The NUMA node it is on; None: it does not say."""
     options: str = ""
@@ -143,16 +143,21 @@ def taps(machine: Machine) -> list[str]:
 
 
 def cables(machine: Machine) -> list[tuple[int, int]]:
-    """Pairs of NICs that are alone on a wire.
+    """Pairs of virtio NICs that are alone on a wire.
 
     They are not given a hub: QEMU's reorders what waits for a full receiver. The first such frame
     waits behind the hub, the next ones before it; once there is room, those before it go first
-    (qemu_flush_or_purge_queued_packets in QEMU's net/net.c; seen with 10.0).
+    (qemu_flush_or_purge_queued_packets in QEMU's net/net.c; seen with 10.0). Other NICs drop what
+    finds no room, and keep the hub: it needs no time of QEMU's main thread.
     """
     wires: dict[int, list[int]] = {}
     for at, nic in enumerate(machine.nics):
         wires.setdefault(nic.wire, []).append(at)
-    own = {at for at, nic in enumerate(machine.nics) if nic.netdev or nic.queues > 1}
+    own = {
+        at
+        for at, nic in enumerate(machine.nics)
+        if nic.model != "virtio" or nic.netdev or nic.queues > 1
+    }
     return [(at[0], at[1]) for at in wires.values() if len(at) == 2 and own.isdisjoint(at)]
 
 

@@ -198,7 +198,7 @@ def test_the_ends_of_a_cable_are_qemus(system, tmp_path):
         "os.write(first, b'there'); print(os.read(second, 9))"
     )
     guest = system(f'{SHARE}\n{sys.executable} -c "{speak}" "$@" >$share/log\necho 1 >$share/exit')
-    machine = Machine(nics=(Nic("igb"), Nic("igb")))
+    machine = Machine(nics=(Nic("virtio"), Nic("virtio")))
     before = list(Path("/proc/self/fd").iterdir())
     assert boot.run_job("job", machine, guest, tmp_path / "runs") == 1
     assert list(Path("/proc/self/fd").iterdir()) == before
