@@ -80,7 +80,8 @@ def _run_words(trial: Trial, cpu: int) -> list[str]:
     maps = f"{cpu}.[0-{len(where) - 1}]" if len(where) > 1 else f"{cpu}.0"
     if trial.port in {"pcap", "null"}:
         maps = f":{cpu}.0"
-    return [str(plan), "-m", maps, "--settle", "500ms"]
+    keep = ["--keep-bad", "100", "--capture-dir", str(ROOM / "disk")]  # checksums are looked at
+    return [str(plan), "-m", maps, "--settle", "500ms", *(keep if trial.fault == "damaged" else ())]
 
 
 def _perf_words(trial: Trial, cpu: int) -> list[str]:
