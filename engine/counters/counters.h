@@ -3,7 +3,8 @@
  * The counters that workers write and everybody may read: layouts of the blocks of the shared segment.
  *
  * Every block has exactly one writing thread and starts on a 128-octet boundary (two cache lines: the adjacent-line
- * prefetcher pulls pairs), so that no two lcores ever write the same line. Words are 64-bit; a writer updates
+ * prefetcher pulls pairs), so that no two threads ever write the same line; what the control thread knows of a worker
+ * is in 128 octets of its own. Words are 64-bit; a writer updates
  * them with relaxed stores (plain mov on x86, no lock prefix), a reader may see one word of a burst earlier
  * than another, and exact sums once the worker has published state STOPPED with release.
  * Names, units and meanings of the words are in counters_words.c and travel inside the segment.
@@ -108,20 +109,6 @@ struct reply_counters {
 	uint64_t overflowed; /* asked, but no room or no mbuf for an answer */
 	uint64_t busy_cycles;
 	uint64_t reserved[8];
-};
-
-struct worker_counters {
-	alignas(COUNTERS_ALIGN) uint64_t start_tsc;
-	uint64_t now_tsc; /* heartbeat, every loop */
-	uint64_t stalls; /* gaps of over 100 us between two looks at the clock while idle or busy */
-	uint64_t stall_cycles;     /* sum of those gaps */
-	uint64_t stall_max_cycles; /* the longest gap, stall or not */
-	uint64_t state;            /* enum task_state */
-	uint64_t sleeps;           /* times that the lcore was let go */
-	uint64_t sleep_cycles;     /* for how long in all */
-	uint64_t away_cycles; /* of the stalls, time in which the kernel did not run the worker */
-	uint64_t away_max_cycles; /* the longest such gap */
-	uint64_t reserved[6];
 };
 
 struct port_counters {

@@ -6,6 +6,7 @@
 
 #include "counters/bridge_counters.h"
 #include "counters/flow_counters.h"
+#include "counters/worker_counters.h"
 
 static_assert(sizeof(struct rx_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct flow_counters, latency_cycles) == 128,
@@ -14,7 +15,8 @@ static_assert(sizeof(struct forward_counters) == 128, "one pair of cache lines")
 static_assert(sizeof(struct capture_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct bridge_counters) == 256, "two pairs of cache lines");
-static_assert(sizeof(struct worker_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct worker_counters) == 256, "two pairs of cache lines");
+static_assert(offsetof(struct worker_counters, sampled_ns) == 128, "the control thread's pair");
 static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
@@ -91,9 +93,13 @@ static const struct counters_word worker_words[] = {
 	WORD(worker_counters, state, "", "0 waiting, 1 polling, 2 stopped: its counters are final"),
 	WORD(worker_counters, sleeps, "", "times that the lcore was let go for want of work"),
 	WORD(worker_counters, sleep_cycles, "cycles", "for how long in all"),
-	WORD(worker_counters, away_cycles, "cycles",
-	     "of those gaps, time in which the kernel ran something else, or nothing"),
-	WORD(worker_counters, away_max_cycles, "cycles", "the longest such time"),
+	WORD(worker_counters, began_ns, "ns", "CLOCK_MONOTONIC_RAW when the worker began to poll"),
+	WORD(worker_counters, noted_lost_ns, "ns",
+	     "without its CPU as far as the worker has noted it; exact when it has stopped"),
+	WORD(worker_counters, cpu_lost_max_ns, "ns", "the longest such time"),
+	WORD(worker_counters, sampled_ns, "ns", "CLOCK_MONOTONIC_RAW to which cpu_lost_ns belongs"),
+	WORD(worker_counters, cpu_lost_ns, "ns",
+	     "time in which the worker had no CPU though it wanted one, since it began"),
 };
 
 static const struct counters_word tx_words[] = {

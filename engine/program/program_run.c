@@ -46,6 +46,13 @@ program_run(struct program *program, struct error *err)
 	return code;
 }
 
+static void
+sample_workers(struct program *program)
+{
+	for (uint32_t w = 0; w < program->worker_count; w++)
+		cpu_time_sample(&program->workers[w].cpu);
+}
+
 uint64_t
 program_start(struct program *program, uint64_t duration_ns)
 {
@@ -53,6 +60,7 @@ program_start(struct program *program, uint64_t duration_ns)
 	uint64_t stop =
 		duration_ns > 0 ? start + cycles_of_ns(duration_ns, program->hz) : UINT64_MAX;
 
+	sample_workers(program);
 	counter_set(&program->engine_counters->start_tsc, start);
 	counter_set(&program->engine_counters->stop_tsc, stop);
 	atomic_store_explicit(&program->traffic.stop_tsc, stop, memory_order_relaxed);
@@ -75,6 +83,7 @@ program_stop_tx(struct program *program)
 	uint64_t stop = atomic_load_explicit(&program->traffic.stop_tsc, memory_order_relaxed);
 	uint64_t soon = in_advance(program);
 
+	sample_workers(program);
 	if (start == TRAFFIC_NOT_STARTED || stop <= soon)
 		return;
 	stop = RTE_MAX(soon, start);
@@ -155,6 +164,7 @@ program_sample(struct program *program)
 	for (uint32_t p = 0; p < program->port_count; p++)
 		port_sample(&program->ports[p], program->port_counters[p]);
 	loops_sample(program);
+	sample_workers(program);
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		counter_set(&engine->user_ns, ns_of_timeval(&usage.ru_utime));
 		counter_set(&engine->system_ns, ns_of_timeval(&usage.ru_stime));

@@ -17,6 +17,7 @@
 
 #include "counters/bridge_counters.h"
 #include "counters/flow_counters.h"
+#include "counters/worker_counters.h"
 #include "counters/segment.h"
 
 enum { BLOCKS = 40 };

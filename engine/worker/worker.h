@@ -18,6 +18,7 @@
 
 #include "capture/capture_sink.h"
 #include "counters/counters.h"
+#include "counters/cpu_time.h"
 #include "flowtable/flow_table.h"
 #include "schedule/tx_batch.h"
 #include "schedule/tx_state.h"
@@ -67,7 +68,7 @@ struct worker {
 	uint64_t stall_cycles; /* a gap longer than this is a stall */
 	uint64_t sleep_cycles; /* how long to sleep when nothing is due; 0: never */
 	double ns_per_cycle;
-	uint64_t away_cycles; /* time without the CPU up to the last stall */
+	struct cpu_time cpu;
 	struct worker_counters *counters;
 };
 

@@ -9,11 +9,9 @@
 #include "worker/worker_loop.h"
 
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <rte_cycles.h>
 
-#include "base/units.h"
 #include "worker/bridge_task.h"
 #include "worker/forward_task.h"
 #include "worker/loop_task.h"
@@ -24,7 +22,7 @@
 #define FEW_TASKS 8u
 #define SLEEPS_MAX 4u /* sleeps in a row, so that the end of traffic is noticed */
 
-/* One gap between two looks at the clock; a long one means that the lcore was taken away or a call hung. */
+/* One gap between two looks at the clock; a long one means that the lcore lost its CPU or a call hung. */
 static inline void
 note_gap(struct worker *worker, uint64_t gap)
 {
@@ -35,34 +33,13 @@ note_gap(struct worker *worker, uint64_t gap)
 	counter_set(&counters->stall_max_cycles, gap);
 }
 
-/*
- * Clock minus what the thread had of the CPU; the difference of two is the time in between that it had not [cycles].
- */
-static uint64_t
-away_until(const struct worker *worker, uint64_t now)
-{
-	struct timespec cpu = {0, 0};
-	double cpu_ns;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-	cpu_ns = (double)cpu.tv_sec * NS_PER_SECOND + (double)cpu.tv_nsec;
-	return now - (uint64_t)(cpu_ns / worker->ns_per_cycle) - worker->counters->sleep_cycles;
-}
-
-/* A long call of a driver is a stall, too: how much of it was the CPU taken away? */
+/* A long call of a driver is a stall, too: how much of it was without the CPU? */
 static void
-note_stall(struct worker *worker, uint64_t now, uint64_t gap)
+note_stall(struct worker *worker, uint64_t gap)
 {
-	uint64_t until = away_until(worker, now), away = 0;
-
 	counter_add(&worker->counters->stalls, 1);
 	counter_add(&worker->counters->stall_cycles, gap);
-	if (until > worker->away_cycles) {
-		away = RTE_MIN(until - worker->away_cycles, gap);
-		worker->away_cycles = until;
-	}
-	counter_add(&worker->counters->away_cycles, away);
-	counter_max(&worker->counters->away_max_cycles, away);
+	cpu_time_note_gap(&worker->cpu, (uint64_t)((double)gap * worker->ns_per_cycle));
 }
 
 static __rte_always_inline bool
@@ -149,7 +126,6 @@ worker_sleep(struct worker *worker, uint64_t now)
 {
 	uint64_t start = atomic_load_explicit(&worker->traffic->start_tsc, memory_order_acquire);
 	uint64_t until = now + SLEEPS_MAX * worker->sleep_cycles, after;
-	struct timespec pause = {0, 0};
 
 	if (now < start || worker->tx_count + worker->loop_count == 0)
 		until = RTE_MIN(now + worker->sleep_cycles, start > now ? start : UINT64_MAX);
@@ -161,8 +137,7 @@ worker_sleep(struct worker *worker, uint64_t now)
 							      now, worker->sleep_cycles));
 	if (until <= now)
 		return now;
-	pause.tv_nsec = (long)((double)(until - now) * worker->ns_per_cycle);
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	cpu_time_sleep(&worker->cpu, (uint64_t)((double)(until - now) * worker->ns_per_cycle));
 	after = rte_rdtsc();
 	counter_add(&worker->counters->sleeps, 1);
 	counter_add(&worker->counters->sleep_cycles, after - now);
@@ -176,7 +151,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 
 	if (worker->sleep_cycles != 0)
 		prctl(PR_SET_TIMERSLACK, 1UL); /* [ns]; the kernel's default is 50 us */
-	worker->away_cycles = away_until(worker, now);
+	cpu_time_begin(&worker->cpu, worker->counters);
 	counter_set(&worker->counters->start_tsc, now);
 	counter_set(&worker->counters->state, TASK_ACTIVE);
 	while (likely(!atomic_load_explicit(&worker->quit, memory_order_relaxed))) {
@@ -201,7 +176,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 			now = rte_rdtsc();
 		counter_set(&worker->counters->now_tsc, now);
 		if (unlikely(now - before > worker->stall_cycles))
-			note_stall(worker, now, now - before);
+			note_stall(worker, now - before);
 		note_gap(worker, now - before);
 		if (unlikely(worker->sleep_cycles != 0) && received == before)
 			now = worker_sleep(worker, now);
@@ -212,6 +187,7 @@ worker_loop(struct worker *worker, const uint32_t needs)
 		forward_task_end(&worker->forward[i]);
 	for (uint32_t i = 0; i < worker->bridge_count; i++)
 		bridge_task_end(&worker->bridge[i]);
+	cpu_time_end(&worker->cpu);
 	__atomic_store_n(&worker->counters->state, TASK_DONE, __ATOMIC_RELEASE);
 	return 0;
 }

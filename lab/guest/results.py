@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks of wirerate's JSON documents that several jobs make.
 
-An emulated CPU is now and then taken away for tens of milliseconds. What follows of that, frames
+An emulated lcore now and then loses its CPU for tens of milliseconds. What follows of that, frames
 that were due and not sent, and a verdict that says so, is no failure here.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _OF_EMULATION = (
     *("load not offered", "offered load", "schedule not kept", "time overrun"),
-    *("was taken away", "clock unsteady"),
+    *("lost its CPU", "clock unsteady"),
 )
 """What a verdict may say in a guest whose CPUs are emulated, and late."""
 _LOSSES = ("imissed", "ierrors", "oerrors", "rx_nombuf")

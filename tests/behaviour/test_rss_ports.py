@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`wirerate rss` between ports that the user names: a forwarder here, or one elsewhere.
 
-Nothing depends on speed: on a busy machine lcores are taken away and cells fail, which is said.
+Nothing depends on speed: on a busy machine lcores lose their CPUs and cells fail, which is said.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import pytest
 
 from support.host import CPUS, ONE, needs_two_cpus
-from support.program import wait_for
+from support.program import LOST_CPU, wait_for
 
 SHORT = ("--sizes", "64", "--repeats", "1", "--trial-time", "200ms", "--line-rate", "5M", "--json")
 
@@ -25,7 +25,7 @@ def swept(done):
     document = done.document
     assert document["schema"] == "wirerate-rss/1"
     for cell in document["cells"]:
-        taken = "was taken away" in cell["reason"]
+        taken = LOST_CPU in cell["reason"]
         assert cell["status"] == "ok" or taken, cell["reason"]
     return document
 

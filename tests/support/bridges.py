@@ -74,10 +74,10 @@ class _Block:
 def end_of(look: BridgeLook, *words: str, **other: Any) -> BridgeEnd:
     """A bridge that has ended after a second; ``device`` is that of the port."""
     device = other.pop("device", {})
-    away = other.pop("away_max_cycles", 0)
+    away = other.pop("cpu_lost_max_ns", 0)
     snap = snapshot(made_port(name="p0", **device), made_port(name="k0"), seconds=1.0)
     workers = tuple(
-        worker(lcore, now_tsc=snap.now_tsc, away_max_cycles=away) for lcore in (DATA, KERNEL)
+        worker(lcore, now_tsc=snap.now_tsc, cpu_lost_max_ns=away) for lcore in (DATA, KERNEL)
     )
     looks = (type(snap)(**vars(snap) | {"workers": workers}),)
     return BridgeEnd(settings=settings_of(*words), look=look, seconds=1.0, looks=looks, **other)

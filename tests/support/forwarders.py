@@ -33,6 +33,7 @@ class EndedTrial:
         self.death = death
         self.growth = None
         self.counted = False
+        self.stolen_s: dict[int, float] = {}
 
 
 def settings_of(*words: str) -> ForwardSettings:
@@ -74,14 +75,14 @@ def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any)
     """A look at a forwarder so long after its start; ``device`` is that of port 0."""
     device = other.pop("device", {})
     drops = other.pop("socket_drops", {})
-    away = other.pop("away_max_cycles", {1: 0})
+    away = other.pop("cpu_lost_max_ns", {1: 0})
     made = [
         made_port(name=f"p{at}", socket_drops=drops.get(f"p{at}", 0), **(device if at == 0 else {}))
         for at in range(ports)
     ]
     base = snapshot(*made, seconds=seconds)
     workers = tuple(
-        worker(lcore, now_tsc=base.now_tsc, away_max_cycles=cycles)
+        worker(lcore, now_tsc=base.now_tsc, cpu_lost_max_ns=cycles)
         for lcore, cycles in away.items()
     )
     words: dict[str, Any] = {

@@ -143,14 +143,17 @@ def flow_queue(*latencies: int, stream: str = "s0", **other: Any) -> FlowQueue:
 
 
 def worker(lcore: int = 1, **other: Any) -> Worker:
-    """A worker that was never away."""
+    """A worker that had its CPU all the time, over one second."""
     made = Worker(
         lcore=lcore,
         now_tsc=START + HZ,
         stalls=0,
+        stall_cycles=0,
         stall_max_cycles=0,
-        away_cycles=0,
-        away_max_cycles=0,
+        began_ns=START,
+        sampled_ns=START + HZ,
+        cpu_lost_ns=0,
+        cpu_lost_max_ns=0,
         stopped=True,
     )
     return replace(made, **other)

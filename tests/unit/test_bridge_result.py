@@ -186,7 +186,7 @@ def test_other_reasons():
         ("interface x is gone", end_of(LOOK, gone="port: interface x is gone")),
         ("port: receiver dropped 5", end_of(LOOK, device={"imissed": 5})),
         ("dropped 7 frames at its socket", end_of(LOOK, device={"socket_drops": 7})),
-        ("was taken away", end_of(LOOK, away_max_cycles=HZ // 50)),
+        ("lost its CPU", end_of(LOOK, cpu_lost_max_ns=HZ // 50)),
     ):
         assert any(reason in said for said in end.verdict.reasons), end.verdict
 
@@ -236,7 +236,7 @@ def test_the_document():
     assert document["steering"] == {"by": "software", "reason": "no rules"}
     assert document["counters"]["to_kernel"] == {"frames": 100, "octets": 10_000}
     assert document["lcores"] == [
-        {"lcore": DATA, "role": "data path", "busy": 0.25},
-        {"lcore": KERNEL, "role": "kernel", "busy": 0.5},
+        {"lcore": DATA, "role": "data path", "busy": 0.25, "cpu_lost": 0, "cpu_lost_max_ns": 0},
+        {"lcore": KERNEL, "role": "kernel", "busy": 0.5, "cpu_lost": 0, "cpu_lost_max_ns": 0},
     ]
     assert [port["port"] for port in document["ports"]] == ["p0", "k0"]

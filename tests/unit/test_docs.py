@@ -47,6 +47,7 @@ from wirerate.report import (
 from wirerate.report.flows_live import LatencyLook, Look
 from wirerate.trial.bridge_look import BridgeLook
 from wirerate.trial.cpu import CpuUse
+from wirerate.trial.cpu_lost import LcoreTime
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.rss_check import check_rss
 from wirerate.trial.session import Session
@@ -212,7 +213,7 @@ def tiny_result():
         port_results(final, [plan], [flow]),
         Verdict(("a reason",), ("a note",)),
         final,
-        CpuUse(1.0, ((1, 1.0),)),
+        CpuUse(1.0, ((1, 1.0),), (LcoreTime(1, 1.0, 0.0, 0.0),)),
         total_received(final, flows),
         ENVIRONMENT,
         ({"path": "/captures/a.pcap", "frames": 1},),
@@ -296,7 +297,7 @@ SCHEMAS = {
     "kernel-path": "wirerate-kernel-path/1",
 }
 WHOLE = {
-    "replay": ("environment", "ports[].device", "total.lcores_busy"),
+    "replay": ("environment", "ports[].device", "total.lcores_busy", "total.lcores_cpu_lost"),
     "forward": ("environment", "ports[].device"),
     "bridge": ("environment", "ports[].device", "counters.busy_ns"),
     "rss": (

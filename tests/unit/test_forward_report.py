@@ -189,10 +189,10 @@ def test_what_the_kernel_dropped():
     assert reason == "port 1: the kernel dropped 5 frames at the port's socket"
 
 
-def test_a_worker_that_was_taken_away():
-    (reason,) = verdict(counts(), counts(), away_max_cycles={1: 12_000_000}).reasons
-    assert "lcore 1 was taken away for 12.0 ms at a time" in reason
-    assert verdict(counts(), counts(), away_max_cycles={1: 9_000_000}).valid
+def test_a_worker_that_lost_its_cpu():
+    (reason,) = verdict(counts(), counts(), cpu_lost_max_ns={1: 12_000_000}).reasons
+    assert "lcore 1 lost its CPU for 0 % of the time (longest 12 ms, " in reason
+    assert verdict(counts(), counts(), cpu_lost_max_ns={1: 9_000_000}).valid
 
 
 def test_peers_come_and_go():

@@ -19,6 +19,7 @@ from wirerate.plan.replay_document import TraceFacts
 from wirerate.report import replay_text as text
 from wirerate.report.replay_view import SCHEMA, ReplayView
 from wirerate.trial.cpu import CpuUse
+from wirerate.trial.cpu_lost import LcoreTime
 from wirerate.trial.result import Percentiles
 from wirerate.trial.verdict import Verdict
 
@@ -193,6 +194,7 @@ def port_result(index=0, *, frames=2_000_000, seconds=1.0, late=None):
         ),
         intended_fps=None,
         offered_fps=frames / seconds,
+        per_cpu_second_fps=None,
         seconds=seconds,
         tx_frames=frames,
         tx_octets=frames * 64,
@@ -236,7 +238,7 @@ def result(*ports, share=0.087):
         placements=placements,
         settings=SimpleNamespace(engine="normal"),
     )
-    cpu = CpuUse(share, ((1, 0.25),))
+    cpu = CpuUse(share, ((1, 0.25),), (LcoreTime(1, 2.0, 1.5, 0.02),))
     return SimpleNamespace(
         session=session,
         ports=ports,
@@ -335,7 +337,9 @@ def test_document():
 
 def leaves(value, path=""):
     """The paths of all values; a device's counters, and objects with keys of their own, are one."""
-    if isinstance(value, dict) and not path.endswith((".device", ".lcores_busy", "environment")):
+    if isinstance(value, dict) and not path.endswith(
+        (".device", ".lcores_busy", ".lcores_cpu_lost", "environment")
+    ):
         for key, inner in value.items():
             yield from leaves(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value and isinstance(value[0], dict):

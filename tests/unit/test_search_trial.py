@@ -26,8 +26,9 @@ from wirerate.cli.main import parse
 from wirerate.errors import EngineDiedError, PlanError
 from wirerate.search.step import Ended, MeasuringStoppedError
 from wirerate.trial import search_trial
+from wirerate.trial.cpu_lost import SHARE_MAX
 from wirerate.trial.flow_rates import FlowRates
-from wirerate.trial.live_step import AWAY_MAX, live_step
+from wirerate.trial.live_step import live_step
 from wirerate.trial.search_trial import LiveMeasurer, TrialMeasurer
 from wirerate.trial.utilisation import utilisation
 
@@ -35,7 +36,7 @@ SETTINGS = perf_args.settings_from_args(parse(["perf", "ring:a"]), range(8))
 MS = 1_000_000
 
 
-def look(seconds=1.0, frames=1000, *, came=None, away_s=0.0, **other):
+def look(seconds=1.0, frames=1000, *, came=None, lost_s=0.0, **other):
     """Port 0 after so many seconds: lcore 1 sends, lcore 2 receives what `came`."""
     received = frames if came is None else came
     device = {key: other.pop(key) for key in ("link_up", "link_changes") if key in other}
@@ -46,8 +47,11 @@ def look(seconds=1.0, frames=1000, *, came=None, away_s=0.0, **other):
         **device,
     )
     end = START + int(seconds * HZ)
-    away = {"away_cycles": int(away_s * HZ), "away_max_cycles": int(away_s * HZ)}
-    workers = (worker(1, now_tsc=end, **away), worker(2, now_tsc=end))
+    lost = {"cpu_lost_ns": int(lost_s * HZ), "cpu_lost_max_ns": int(lost_s * HZ)}
+    workers = tuple(
+        worker(lcore, now_tsc=end, sampled_ns=end, **(lost if lcore == 1 else {}))
+        for lcore in (1, 2)
+    )
     return snapshot(own, seconds=seconds, workers=workers, stop_tsc=2**63)
 
 
@@ -139,8 +143,10 @@ class Trial:
         self.began, self.sent, self.final = look(0.0, 0), look(), look(**ends.get("final", {}))
         self.death = ends.get("death")
         self.arriving_s = None
+        self.stopped = None
         self.growth = None
         self.counted = False
+        self.stolen_s: dict[int, float] = {}
         self.unloaded: dict[str, Any] = {}
         self.interrupted = False
         self.on_watch = ends.get("on_watch", lambda: None)
@@ -182,11 +188,11 @@ def test_what_could_not_be_sent_is_no_invalid_step():
 
 
 def test_other_reasons_make_it_invalid():
-    measure, _ = measurer(final={"frames": 900, "frames_unsent": 100, "away_s": 0.1})
+    measure, _ = measurer(final={"frames": 900, "frames_unsent": 100, "lost_s": 0.1})
     step = measure(1000.0)
     assert (step.valid, step.offered) == (False, False)
     (reason,) = step.reasons
-    assert "taken away for 100 ms" in reason
+    assert "lost its CPU for 10 % of the time (longest 100 ms" in reason
 
 
 def test_nothing_sent_is_invalid():
@@ -269,15 +275,23 @@ def test_what_an_interval_could_not_send(after, offered):
     [
         ({"link_up": False}, "port 0: the link is down"),
         ({"link_changes": 2}, "port 0: the link changed 2 times"),
-        ({"away_s": AWAY_MAX + 0.001}, "lcore 1 was taken away for 21 ms"),
-        ({"away_s": 0.011, "frames_unsent": 1}, "lcore 1 was taken away for 11 ms"),
+        ({"lost_s": SHARE_MAX + 0.001}, "lcore 1 lost its CPU for 2.1 % of the time"),
+        (
+            {"lost_s": 0.011, "frames_unsent": 1},
+            "lcore 1 lost its CPU for 1.1 % of the time (longest 11 ms",
+        ),
     ],
 )
 def test_doubts_about_an_interval(after, words):
     step = live(look(), look(2.0, 2000, **after))
     assert not step.valid
     assert words in step.reasons[0]
-    assert live(look(), look(2.0, 2000, away_s=0.011)).valid
+
+
+def test_a_gap_of_an_interval_counts_where_flows_are_measured():
+    after = look(2.0, 2000, lost_s=0.011)
+    assert not live(look(), after).valid
+    assert live_step(look(), after, session_of(flow()), 1000.0).valid
 
 
 class LiveTrial(Trial):

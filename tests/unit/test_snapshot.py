@@ -91,4 +91,4 @@ def test_clocks_and_gaps_are_read(tmp_path):
     assert (found.clock_drift_ns, found.clock_watched_ns) == (18, 19)
     assert (found.tsc_hz, found.schedule_hz) == (20, HZ)
     [worker] = found.workers
-    assert (worker.away_cycles, worker.away_max_cycles) == (203, 204)
+    assert (worker.sampled_ns, worker.cpu_lost_ns, worker.cpu_lost_max_ns) == (205, 206, 207)

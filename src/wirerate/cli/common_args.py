@@ -139,8 +139,8 @@ def add_sizes(group: argparse._ArgumentGroup, mbufs_default: str, *burst_names: 
         dest="cpu_saver_ns",
         help="lcores sleep so long when nothing is due "
         f"({format_duration_ns(CPU_SAVER_DEFAULT_NS)} without TIME, at most "
-        f"{format_duration_ns(CPU_SAVER_MAX_NS)}): less CPU, frames leave in bursts "
-        "(default: never)",
+        f"{format_duration_ns(CPU_SAVER_MAX_NS)}): less CPU, frames leave in bursts; lcores that "
+        "receive measured flows never do (default: never)",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,7 @@ from wirerate.plan.program import (
     stream_name,
     uses_of,
 )
+from wirerate.plan.sleep import awake_notes
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
 from wirerate.trial.neighbors import resolve_neighbors
@@ -239,6 +240,8 @@ class _Run:
         program = loop_program(
             make_program(self.plan, self.settings, self.lcore_map, compiled), laps
         )
+        awake = awake_notes(self.settings.cpu_saver_ns, program["workers"])
+        session = replace(session, notes=(*session.notes, *awake))
         if self.settings.warm_up_ns:
             self._warm_up(engine, program, session)
         if self.settings.converge is not None:

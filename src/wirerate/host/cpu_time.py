@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NS_PER_S = 1_000_000_000
+_STEAL = 7
 _BUSY = (0, 1, 2, 5, 6)
 """user, nice, system, irq, softirq: not idle and iowait, not what a hypervisor took (steal); guests
 are in user already."""
@@ -27,3 +28,28 @@ def machine_busy_ns(root: Path = ROOT) -> int:
     except (IndexError, ValueError):
         raise HostSetupError(f"CPU time is not known: {unreadable(path)}") from None
     return ticks * _NS_PER_S // os.sysconf("SC_CLK_TCK")
+
+
+def stolen_s(root: Path = ROOT) -> dict[int, float]:
+    """Of each CPU, what a hypervisor took of it since the start [s], in steps of 10 ms.
+
+    Empty where the kernel does not say so.
+    """
+    found = {}
+    for line in (read_text(root / "proc/stat") or "").splitlines():
+        name, *words = line.split() or [""]
+        cpu = name.removeprefix("cpu")
+        if name.startswith("cpu") and cpu.isdecimal() and len(words) > _STEAL:
+            found[int(cpu)] = int(words[_STEAL]) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+class StealWatch:
+    """What hypervisors take of CPUs from now on."""
+
+    def __init__(self) -> None:
+        self._before = stolen_s()
+
+    def since(self) -> dict[int, float]:
+        """Of each CPU, so far [s]."""
+        return {cpu: now - self._before.get(cpu, now) for cpu, now in stolen_s().items()}

@@ -41,14 +41,16 @@ def fast_losses(what: str, found: Generated, before: BridgeLook, after: BridgeLo
 
 
 def offered_notes(what: str, found: Generated) -> list[str]:
-    """The generator has sent less than it was to: figures are of that."""
+    """The generator lost CPU time, or has sent less than it was to: figures are of that."""
+    notes = [f"{what}: the generator: {reason}" for reason in found.lost_cpu]
     if found.offered_fps >= _OFFERED_SHARE * FAST_PATH_FPS:
-        return []
+        return notes
     return [
+        *notes,
         (
             f"{what}: {format_count(found.offered_fps)} frames/s were offered instead of "
             f"{format_count(FAST_PATH_FPS)}: the generator did not get enough CPU time"
-        )
+        ),
     ]
 
 

@@ -18,6 +18,7 @@ from wirerate.errors import TrialError
 from wirerate.host.children import child
 from wirerate.methods.kernel_site import FAR
 from wirerate.plan.kernel_path_settings import FRAME_OCTETS
+from wirerate.trial.cpu_lost import LOST_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +35,10 @@ _US_NS = 1000
 
 @dataclass(frozen=True)
 class Generated:
-    """What the generator sent and got back; ``seconds`` it sent, latencies [us]."""
+    """What the generator sent and got back; ``seconds`` it sent, latencies [us].
+
+    ``lost_cpu``: what its verdict says of lcores that lost their CPUs.
+    """
 
     seconds: float
     sent: int
@@ -42,6 +46,7 @@ class Generated:
     lost: int
     p50_us: float | None
     p99_us: float | None
+    lost_cpu: tuple[str, ...] = ()
 
     @property
     def offered_fps(self) -> float:
@@ -72,15 +77,10 @@ def fast_plan(fps: int) -> dict[str, Any]:
 
 
 @contextmanager
-def generator(namespace: str, fps: int, seconds: float, sleep_ns: int) -> Iterator[Child]:
-    """Start it in a namespace; it is ended with the block.
-
-    ``sleep_ns``: its worker sleeps so long when nothing is due, which is in its latencies, too.
-    """
+def generator(namespace: str, fps: int, seconds: float) -> Iterator[Child]:
+    """Start it in a namespace; it is ended with the block. It polls, since it measures."""
     words = [sys.executable, "-m", "wirerate", "run", "-", "--json"]
     words += ["--duration", f"{seconds:g}s", "--settle", _SETTLE]
-    if sleep_ns:
-        words += ["--cpu-saver", f"{sleep_ns}ns"]
     with child(words, namespace, json.dumps(fast_plan(fps))) as running:
         yield running
 
@@ -95,7 +95,8 @@ def result_of(running: Child, seconds: float, tick: Callable[[], None]) -> Gener
 def parse_generated(text: str, complaint: str) -> Generated:
     """Read the document of `wirerate run`. Raises TrialError."""
     try:
-        flow = json.loads(text)["flows"][0]
+        document = json.loads(text)
+        flow, reasons = document["flows"][0], document["verdict"]["reasons"]
         received, latency = flow["received"], flow["latency_ns"]
         return Generated(
             float(flow["seconds"]),
@@ -104,6 +105,7 @@ def parse_generated(text: str, complaint: str) -> Generated:
             int(received["lost"]),
             _us(latency["p50"]),
             _us(latency["p99"]),
+            tuple(reason for reason in reasons if LOST_CPU in reason),
         )
     except (ValueError, KeyError, TypeError, IndexError):
         raise TrialError(

@@ -24,7 +24,6 @@ from wirerate.methods.kernel_transfer import (
     transfer,
     wait_until_reachable,
 )
-from wirerate.plan.bridge_settings import SLEEP_SCARCE_NS
 from wirerate.plan.kernel_path_settings import (
     FAST_PATH_FPS,
     FAST_PATH_SATURATED_FPS,
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 _IPERF_THREADS = 2
 _LCORES = 2
-_GENERATOR_LCORES = 2
 _POLL_S = 0.1
 _FAST = {"idle": "fast path", "loaded": "fast path beside TCP read"}
 """What the application's own frames are measured beside, by the document's word."""
@@ -148,12 +146,6 @@ class Row:
                 self._steering = {"by": steering.by, "reason": steering.reason}
                 self._notes.update(dict.fromkeys(link.application.notes))
 
-    @property
-    def _generator_sleep_ns(self) -> int:
-        """Of the generator's worker, which has a CPU of its own only where there are many."""
-        few = len(self._settings.lcores) < _IPERF_THREADS + _LCORES + _GENERATOR_LCORES
-        return SLEEP_SCARCE_NS if few or self._settings.cpu_saver else 0
-
     def _transfer(self, link: Link, kind: Transfer, tick: Tick) -> None:
         """One of them; where it fails, that is its result."""
         try:
@@ -177,7 +169,7 @@ class Row:
     def _generated(self, link: Link, bridge: Bridge, tick: Tick) -> _Fast:
         seconds = self._settings.time_s
         before = bridge.look()
-        with generator(link.far or "", FAST_PATH_FPS, seconds, self._generator_sleep_ns) as running:
+        with generator(link.far or "", FAST_PATH_FPS, seconds) as running:
             found = result_of(running, seconds, tick)
         return found, before, bridge.look()
 
@@ -209,7 +201,7 @@ class Row:
         """Ping, and count, while frames of the fast path come."""
         seconds = self._settings.time_s
         fps = FAST_PATH_SATURATED_FPS
-        with generator(link.far or "", fps, seconds, self._generator_sleep_ns) as running:
+        with generator(link.far or "", fps, seconds) as running:
             before = _when_moving(bridge, running, tick)
             self._pings["saturated"] = [pinged(link, seconds * _WITHIN, tick)]
             after = bridge.look()

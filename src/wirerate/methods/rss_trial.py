@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError
 from wirerate.methods.rss_figures import TrialFigures
+from wirerate.trial.cpu_lost import LOST_CPU, Duty, LcoreTime, lost_too_much
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wirerate.engine.counters import Block, Counters
     from wirerate.engine.process import Engine
 
 _LEAD_S = 0.1
 _POLL_S = 0.05
-_AWAY_MAX = 0.02
-"""So much of the time an lcore may be taken away [ratio]."""
+_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,15 @@ class _Look:
     """Frames received by each of the forwarder's queues."""
     cycles: Mapping[int, int]
     """Busy ones of the forwarder's lcores."""
-    away: Mapping[str, int]
+    lost: Mapping[tuple[int, str], tuple[int, int]]
+    """Of each lcore and side: when it was sampled, how long it had lost its CPU by then [ns]."""
 
 
 @dataclass
 class PairTrial:
     """The two sides; ``forwarder`` None: it is somebody else's.
 
-    ``shared_cores``: lcores share CPUs, so that being taken away is no fault of the trial.
+    ``shared_cores``: lcores share CPUs, so that losing them is no fault of the trial.
     """
 
     generator: Engine
@@ -101,8 +102,7 @@ class PairTrial:
         back = after.rx_frames - before.rx_frames
         queues = [b - a for a, b in zip(before.queues, after.queues, strict=True)]
         busy = {lcore: after.cycles[lcore] - before.cycles[lcore] for lcore in after.cycles}
-        away = {who: after.away[who] - before.away[who] for who in after.away}
-        reasons = () if self.shared_cores else tuple(_taken_away(away, cycles, hz))
+        reasons = () if self.shared_cores else tuple(_lost_reasons(before, after))
         return TrialFigures(
             forwarding_fps=back / seconds,
             offered_fps=offered / seconds,
@@ -120,12 +120,24 @@ class PairTrial:
         )
 
 
-def _taken_away(away: Mapping[str, int], cycles: int, hz: int) -> list[str]:
-    return [
-        f"lcore {who} was taken away for {1000 * value / hz:.0f} ms of {1000 * cycles / hz:.0f}"
-        for who, value in away.items()
-        if value > _AWAY_MAX * cycles
-    ]
+def _lost_reasons(before: _Look, after: _Look) -> Iterator[str]:
+    """Lcores that lost their CPU: rates are too low, and busy shares say little."""
+    for (lcore, side), (then_ns, lost_ns) in after.lost.items():
+        since_ns, until_then_ns = before.lost[lcore, side]
+        lost_s = (lost_ns - until_then_ns) / _NS_PER_S
+        time = LcoreTime(lcore, (then_ns - since_ns) / _NS_PER_S, lost_s, 0.0)
+        if lost_too_much(time, Duty.TIMED):
+            yield (
+                f"lcore {lcore} ({side}) {LOST_CPU} for {1000 * time.lost_s:.0f} ms of "
+                f"{1000 * time.seconds:.0f}"
+            )
+
+
+def _lost(workers: Sequence[Block], side: str) -> dict[tuple[int, str], tuple[int, int]]:
+    return {
+        (block.labels["lcore"], side): (block["sampled_ns"], block["cpu_lost_ns"])
+        for block in workers
+    }
 
 
 def _sum(blocks: Sequence[Block], word: str) -> int:
@@ -141,9 +153,9 @@ def _look(here: Counters, there: Counters | None) -> _Look:
         lcore = block.labels["lcore"]
         cycles[lcore] = cycles.get(lcore, 0) + block["busy_cycles"]
     workers = here.of_kind("worker")
-    away = {f"{block.labels['lcore']} (generator)": block["away_cycles"] for block in workers}
-    for block in () if there is None else there.of_kind("worker"):
-        away[f"{block.labels['lcore']} (forwarder)"] = block["away_cycles"]
+    lost = _lost(workers, "generator")
+    if there is not None:
+        lost |= _lost(there.of_kind("worker"), "forwarder")
     return _Look(
         tsc=max(block["now_tsc"] for block in workers),
         tx_frames=_sum(tx, "frames"),
@@ -155,5 +167,5 @@ def _look(here: Counters, there: Counters | None) -> _Look:
         generator_busy=_sum(tx, "busy_cycles") + _sum(rx, "busy_cycles"),
         queues=tuple(block["rx_frames"] for block in lanes),
         cycles=cycles,
-        away=away,
+        lost=lost,
     )

@@ -17,6 +17,7 @@ from wirerate.errors import EngineRefusedError, PlanError
 from wirerate.plan.answers import answers, check_receivers, must_receive, reply_task, rx_words
 from wirerate.plan.lcore_map import LcoreMap, PortLcores
 from wirerate.plan.location import LocationKind
+from wirerate.plan.sleep import sleep_ns
 from wirerate.plan.stamps import first_stamps
 from wirerate.units import format_engineering
 
@@ -324,7 +325,8 @@ def make_program(
             if lcore == (entry.tx or entry.rx)[0] and answers(plan, entry.port)
         ]
         if tasks:
-            workers.append({"lcore": lcore, "sleep_ns": settings.cpu_saver_ns, "tasks": tasks})
+            sleeps = sleep_ns(settings.cpu_saver_ns, tasks)
+            workers.append({"lcore": lcore, "sleep_ns": sleeps, "tasks": tasks})
     receiving = {entry.port for entry in lcore_map.ports if entry.rx}
     streams = [
         flow.stream if stamp is None else _stamped(plan, flow, stamp, receiving)

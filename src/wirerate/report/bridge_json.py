@@ -10,7 +10,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wirerate.report.bridge_text import bridge_shares, lcore_roles
-from wirerate.report.parts_json import device_document, engine_facts, verdict_document
+from wirerate.report.parts_json import (
+    device_document,
+    engine_facts,
+    lcores_document,
+    verdict_document,
+)
+from wirerate.trial.cpu_lost import all_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +30,7 @@ SCHEMA = "wirerate-bridge/1"
 
 def document(bridge: Bridge, end: BridgeEnd, environment: Mapping[str, Any]) -> dict[str, Any]:
     """The whole document; octets count the FCS. ``environment``: `wirerate.host.environment`."""
-    shares = bridge_shares(end)
+    shares, roles = bridge_shares(end), lcore_roles(bridge)
     return {
         "schema": SCHEMA,
         "verdict": verdict_document(end.verdict),
@@ -35,8 +41,10 @@ def document(bridge: Bridge, end: BridgeEnd, environment: Mapping[str, Any]) -> 
         "steering": asdict(bridge.steering),
         "counters": counters_document(end.look),
         "lcores": [
-            {"lcore": lcore, "role": role, "busy": shares.get(lcore, 0.0)}
-            for lcore, role in lcore_roles(bridge).items()
+            {"role": roles[found["lcore"]], **found}
+            for found in lcores_document(
+                {lcore: shares.get(lcore, 0.0) for lcore in roles}.items(), all_times(end.looks)
+            )
         ],
         "ports": [
             {

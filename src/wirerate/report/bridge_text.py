@@ -10,8 +10,9 @@ from wirerate.plan.bridge_settings import FastPath
 from wirerate.plan.forward_settings import Work
 from wirerate.plan.placement import placement_lines
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
-from wirerate.report.parts_text import load_text, seconds_text, verdict_lines
+from wirerate.report.parts_text import cpu_lost_text, load_text, seconds_text, verdict_lines
 from wirerate.trial.bridge_verdict import TITLES
+from wirerate.trial.cpu_lost import all_times
 from wirerate.units import LINE_OVERHEAD_OCTETS, format_count
 
 if TYPE_CHECKING:
@@ -183,6 +184,8 @@ def summary(bridge: Bridge, end: BridgeEnd) -> str:
     lines += [
         f"  {line}" for line in (_cpu_line(bridge, bridge_shares(end)), *_device_lines(bridge))
     ]
+    if times := all_times(end.looks):
+        lines.append(f"  CPU lost: {cpu_lost_text(times)}")
     lines.append(f"  engine          {look.cpu_ns / _NS_PER_S:.2f} s of CPU time")
     lines += verdict_lines(end.verdict)
     return wrapped("\n".join(lines), terminal_columns())

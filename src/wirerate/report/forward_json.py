@@ -14,6 +14,7 @@ from wirerate.plan.program import port_name
 from wirerate.report.parts_json import (
     device_document,
     engine_facts,
+    lcores_document,
     load_document,
     verdict_document,
 )
@@ -45,7 +46,7 @@ def document(result: ForwardResult, environment: Mapping[str, Any]) -> dict[str,
         "total": _counts(result.total),
         "cpu": {
             "utilisation": sum(busy for _, busy in result.busy),
-            "lcores": [{"lcore": lcore, "busy": busy} for lcore, busy in result.busy],
+            "lcores": lcores_document(result.busy, result.times),
         },
         "ports": [_port(index, result) for index in range(len(session.settings.locations))],
         "captures": [

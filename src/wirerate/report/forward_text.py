@@ -9,7 +9,13 @@ from wirerate.plan.forward_lanes import map_text
 from wirerate.plan.forward_program import delayed_fps_max, mac_of, queues_of
 from wirerate.plan.forward_settings import Rewrite
 from wirerate.report.columns import Column, table_lines, terminal_columns, wrapped
-from wirerate.report.parts_text import load_text, seconds_text, verdict_lines
+from wirerate.report.parts_text import (
+    LCORES_SHOWN,
+    cpu_lost_text,
+    load_text,
+    seconds_text,
+    verdict_lines,
+)
 from wirerate.trial.forward_result import LaneResult, busy_share, lcores_busy, way_title
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.units import (
@@ -30,8 +36,6 @@ if TYPE_CHECKING:
 
 LANES_SHOWN = 64
 """More queues than this are shown live by direction."""
-LCORES_SHOWN = 16
-"""Of more lcores than this the range is shown."""
 _MEGA = 1e6
 _COUNT_COLUMNS = (
     Column("Way", 10, name=True),
@@ -230,6 +234,8 @@ def summary(result: ForwardResult) -> str:
             lines.append(f"    flows         {_flows_cell(way.counts)} distinct")
     lines += _answer_lines(result)
     lines.append(f"  {_cpu_line(result.busy)}")
+    if result.times:
+        lines.append(f"  CPU lost: {cpu_lost_text(result.times)}")
     lines += [f"  {line}" for line in _device_lines(result.final)]
     for path, frames in result.captured.items():
         lines.append(f"  captured        {format_count(frames)} frames into {path}")

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from wirerate.units import l1_bps, l2_bps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from wirerate.trial.cpu import CpuUse
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.result import Percentiles, RunResult
     from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot
     from wirerate.trial.verdict import Verdict
+
+_NS_PER_S = 1_000_000_000
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
@@ -43,6 +47,28 @@ def engine_facts(engine: Mapping[str, Any], final: Snapshot) -> dict[str, Any]:
         "cpu_ns": final.cpu_ns,
         "resident_max_octets": final.resident_max_octets,
     }
+
+
+def lcores_document(
+    busy: Iterable[tuple[int, float]], times: Iterable[LcoreTime]
+) -> list[dict[str, Any]]:
+    """For each lcore, how busy it was and what it lost of its CPU; null: not known."""
+    shares = dict(busy)
+    lost = {time.lcore: time for time in times}
+    return [
+        {
+            "lcore": lcore,
+            "busy": shares.get(lcore),
+            "cpu_lost": lost[lcore].share if lcore in lost else None,
+            "cpu_lost_max_ns": round(lost[lcore].longest_s * _NS_PER_S) if lcore in lost else None,
+        }
+        for lcore in sorted(shares.keys() | lost.keys())
+    ]
+
+
+def cpu_document(cpu: CpuUse) -> dict[str, Any]:
+    """What a run took of its CPUs."""
+    return {"share": cpu.share, "lcores": lcores_document(cpu.busy, cpu.times)}
 
 
 def queues_document(port: Port) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from wirerate.plan.placement import memory_lines, placement_lines
 from wirerate.units import format_engineering, l1_bps, l2_bps
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wirerate.report.view import Setup
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.result import RunResult
     from wirerate.trial.verdict import Verdict
 
@@ -17,6 +20,8 @@ _GIGA = 1e9
 _WHOLE_FPS = 1000.0
 _SHORT_S = 0.1
 _REASONS_SHOWN = 20
+LCORES_SHOWN = 16
+"""Of more lcores than this the range is shown."""
 
 
 def map_line(setup: Setup) -> str:
@@ -35,6 +40,8 @@ def engine_lines(result: RunResult) -> list[str]:
             f"{final.resident_max_octets / (1 << 20):.0f} MiB resident at most"
         )
     ]
+    if result.cpu.times:
+        lines.append(f"  CPU lost        {cpu_lost_text(result.cpu.times)}")
     placements = result.session.placements.values()
     lines += [f"  NUMA            {line}" for line in memory_lines(placements)]
     if result.session.settings.cpu_saver_ns and result.cpu.share is not None:
@@ -45,6 +52,21 @@ def engine_lines(result: RunResult) -> list[str]:
             f"  CPU             {100 * result.cpu.share:.1f} % of one core by getrusage{busy}"
         )
     return lines
+
+
+def cpu_lost_text(times: Sequence[LcoreTime]) -> str:
+    """For what share of the time each lcore had no CPU."""
+    longest_ms = 1000 * max(time.longest_s for time in times)
+    if len(times) > LCORES_SHOWN:
+        shares = [time.share for time in times]
+        each = f"{len(times)} lcores {_percent(min(shares))} to {_percent(max(shares))}"
+    else:
+        each = ", ".join(f"lcore {time.lcore} {_percent(time.share)}" for time in times)
+    return f"{each} of the time (longest {longest_ms:.3g} ms)"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
 
 
 def load_text(fps: float | None, frame_size: float) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wirerate.report.parts_json import (
+    cpu_document,
     device_document,
     engine_document,
     lateness_document,
@@ -47,6 +48,7 @@ def document(result: RunResult, frame_size: int) -> dict[str, Any]:
             for port in result.ports
         ],
         "total": total_document(result),
+        "cpu": cpu_document(result.cpu),
         "engine": engine_document(result),
         **peer_part(result),
     }
@@ -70,6 +72,7 @@ def _port(
         "seconds": result.seconds,
         "intended_load": load_document(result.intended_fps, frame_size),
         "offered_load": load_document(result.offered_fps, frame_size),
+        "per_cpu_second_fps": result.per_cpu_second_fps,
         "forwarding_rate": load_document(result.forwarding_fps, frame_size),
         "tx_frames_due": result.frames_due,
         "tx_frames": result.tx_frames,

@@ -180,6 +180,8 @@ def _port_summary(result: PortResult, frame_size: int, hz: int) -> Iterator[str]
             intended = load_text(result.intended_fps, frame_size)
         yield f"  intended load   {intended}"
         yield f"  offered load    {load_text(result.offered_fps, frame_size)}"
+        if result.per_cpu_second_fps is not None:
+            yield f"  per CPU second  {load_text(result.per_cpu_second_fps, frame_size)}"
         yield (
             f"  sent            {format_count(result.tx_frames)} frames in "
             f"{seconds_text(result.seconds)}, "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirerate.report.columns import Column, table_lines, terminal_columns
+from wirerate.report.parts_text import cpu_lost_text
 from wirerate.units import FCS_OCTETS, LINE_OVERHEAD_OCTETS, format_count, format_duration_ns
 
 if TYPE_CHECKING:
@@ -190,6 +191,16 @@ def performance(result: RunResult, numa: str) -> list[str]:
         "--------+------------+------+----------+-----------+-----------+----------------",
         " | ".join(cells),
     ]
+
+
+def cpu_lines(result: RunResult) -> list[str]:
+    """What lcores lost of their CPUs, and what ports without a rate sent per second of the rest."""
+    lines = [f"CPU lost: {cpu_lost_text(result.cpu.times)}"] if result.cpu.times else []
+    rates = [port.per_cpu_second_fps for port in result.ports]
+    known = [rate for rate in rates if rate is not None]
+    if known and len(known) == len(rates):
+        lines.append(f"Per second of CPU time that lcores had: {sum(known) / _MEGA:.3f} Mpps")
+    return lines
 
 
 def pacing_lines(result: RunResult) -> list[str]:

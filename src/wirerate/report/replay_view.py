@@ -80,6 +80,7 @@ class ReplayView:
             "",
             *text.performance(result, _numa(result)),
             "",
+            *text.cpu_lines(result),
             *text.pacing_lines(result),
             *verdict_lines(result.verdict),
         ]
@@ -131,6 +132,7 @@ class ReplayView:
             "intended_fps": port.intended_fps,
             "offered_fps": port.offered_fps,
             "offered_l1_bps": text.load_of(port).l1_gbps * _GIGA,
+            "per_cpu_second_fps": port.per_cpu_second_fps,
             "seconds": port.seconds,
             "tx_frames": port.tx_frames,
             "tx_octets": port.tx_octets,
@@ -154,6 +156,7 @@ class ReplayView:
             "tx_frames": sum(port.tx_frames for port in result.ports),
             "cpu_share": result.cpu.share,
             "lcores_busy": _by_lcore(dict(result.cpu.busy)),
+            "lcores_cpu_lost": _by_lcore({time.lcore: time.share for time in result.cpu.times}),
         }
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wirerate.report.parts_json import (
+    cpu_document,
     engine_document,
     lateness_document,
     load_document,
@@ -41,10 +42,7 @@ def document(result: RunResult) -> dict[str, Any]:
         "captures": [
             {"path": capture["path"], "frames": capture["frames"]} for capture in result.captures
         ],
-        "cpu": {
-            "share": result.cpu.share,
-            "lcores": [{"lcore": lcore, "busy": busy} for lcore, busy in result.cpu.busy],
-        },
+        "cpu": cpu_document(result.cpu),
         "engine": engine_document(result),
         **peer_part(result),
     }
@@ -60,6 +58,7 @@ def _flow(flow: FlowResult, result: RunResult) -> dict[str, Any]:
         "seconds": flow.seconds,
         "intended_load": load_document(plan.intended_fps, plan.mean_size),
         "offered_load": load_document(flow.offered_fps, mean_size(flow)),
+        "per_cpu_second_fps": flow.per_cpu_second_fps,
         "tx_frames_due": flow.frames_due,
         "tx_frames": flow.tx_frames,
         "tx_octets": flow.tx_octets,

@@ -214,6 +214,8 @@ def flow_lines(flow: FlowResult, hz: int) -> Iterator[str]:
     yield f"  {plan.title}: {size:,.6g} octets per frame"
     yield f"    intended load {intended}"
     yield f"    offered load  {load_text(flow.offered_fps, size)}"
+    if flow.per_cpu_second_fps is not None:
+        yield f"    per CPU sec.  {load_text(flow.per_cpu_second_fps, size)}"
     yield (
         f"    sent          {format_count(flow.tx_frames)} frames in "
         f"{seconds_text(flow.seconds)}, unsent {format_count(flow.tx_frames_unsent)}"

@@ -20,6 +20,7 @@ from wirerate.plan.lcore_map import choose_map
 from wirerate.plan.location import LocationKind
 from wirerate.plan.placement import nodes_of, place
 from wirerate.plan.program import port_refusal
+from wirerate.plan.sleep import asleep_note
 from wirerate.trial.bridge_interfaces import TITLES
 from wirerate.units import format_duration_ns
 
@@ -107,6 +108,8 @@ def _notes(lcores: BridgeLcores, cpus: int, sleep_ns: int, *, chosen: bool) -> t
             f"workers sleep {format_duration_ns(sleep_ns)} when nothing is due, so that the kernel "
             "gets its turn"
         )
+    elif sleep_ns:
+        notes.append(asleep_note(sleep_ns))
     others = sorted(lcores_in_use().intersection(lcores.used))
     if others:
         notes.append(f"another run polls on lcore {', '.join(map(str, others))} too")

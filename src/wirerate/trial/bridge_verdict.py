@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from wirerate.plan.bridge_program import KERNEL, PORT
 from wirerate.trial.bridge_interfaces import TITLES as PORT_TITLES
-from wirerate.trial.forward_result import worker_notes, worker_reasons
+from wirerate.trial.cpu_lost import gap_notes
+from wirerate.trial.forward_result import held_up
 from wirerate.trial.verdict import Verdict, death_reason, lost_by_device
 from wirerate.units import format_count
 
@@ -81,9 +82,8 @@ def judge_bridge(end: BridgeEnd) -> Verdict:
         if not device.link_up and not end.gone:
             notes.append(f"{TITLES[name]}: the link is down")
     for look in end.looks:
-        for worker in look.workers:
-            reasons += worker_reasons(worker, look.tsc_hz)
-            notes += worker_notes(worker, look.tsc_hz)
+        reasons += held_up(look)
+        notes += gap_notes(look)
     return Verdict(tuple(dict.fromkeys(reasons)), tuple(dict.fromkeys(notes)))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.snapshot import Snapshot
 
 _NS_PER_S = 1_000_000_000
@@ -19,11 +20,12 @@ class CpuUse:
 
     ``share`` is that by getrusage over the time, 1.0 = one core; None when the time was too short
     to be measured (it is read every 100 ms). ``busy`` is, for each lcore, the share of time spent
-    in calls that sent or received something.
+    in calls that sent or received something. ``times``: what lcores had of their CPUs.
     """
 
     share: float | None
     busy: tuple[tuple[int, float], ...]
+    times: tuple[LcoreTime, ...] = ()
 
 
 def cpu_use(began: Snapshot | None, sent: Snapshot | None) -> CpuUse:

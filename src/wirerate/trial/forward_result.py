@@ -11,8 +11,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wirerate.host.tree import plural
 from wirerate.plan.program import port_name
+from wirerate.plan.sleep import asleep_note
+from wirerate.trial.cpu_lost import Duty, gap_notes, lcore_times, lost_reasons, stolen_notes
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.trial.verdict import Verdict, death_reason, lost_by_device
 from wirerate.trial.verdict_clock import clock_reasons
@@ -24,13 +25,10 @@ if TYPE_CHECKING:
     from wirerate.host.growth import Growth
     from wirerate.plan.forward_lanes import Lane
     from wirerate.plan.forward_settings import ForwardSettings, Way
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.forward_snapshot import ForwardSnapshot
     from wirerate.trial.forward_trial import ForwardTrial
-    from wirerate.trial.snapshot import Device, Worker
-
-AWAY_MAX_S = 0.010
-"""An lcore that was away for longer held frames up, or let them be lost [s]."""
-_GAP_NOTE_S = 0.001
+    from wirerate.trial.snapshot import Device, Snapshot
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,11 @@ class ForwardResult:
         """Over all directions."""
         return add_up(way.counts for way in self.ways)
 
+    @property
+    def times(self) -> tuple[LcoreTime, ...]:
+        """What lcores had of their CPUs."""
+        return lcore_times(None, self.final.base)
+
 
 def way_title(way: Way) -> str:
     """How messages call a direction."""
@@ -116,7 +119,7 @@ def forward_result(
         session=session,
         ways=ways,
         seconds=seconds,
-        verdict=judge_forward(final, session, ways, death, trial.growth),
+        verdict=judge_forward(final, session, ways, death, trial.stolen_s, growth=trial.growth),
         final=final,
         captured=trial.captured,
         busy=lcores_busy(session.lanes, final, None),
@@ -177,11 +180,14 @@ def judge_forward(
     session: ForwardSession,
     ways: Sequence[WayResult],
     death: str | None,
+    stolen_s: Mapping[int, float],
+    *,
     growth: Growth | None = None,
 ) -> Verdict:
     """Judge what a forwarder did; ``death``: the reason, where the engine died.
 
-    ``growth``: of the files that its ports write.
+    ``stolen_s``: what a hypervisor took of each CPU [s]; ``growth``: of the files that its ports
+    write.
     """
     reasons: list[str] = [] if death is None else [death]
     notes: list[str] = []
@@ -205,9 +211,10 @@ def judge_forward(
                 "--capture-frames, or filter"
             )
     reasons += clock_reasons(final.base)
-    for worker in final.base.workers:
-        reasons += worker_reasons(worker, final.tsc_hz)
-        notes += worker_notes(worker, final.tsc_hz)
+    if session.settings.cpu_saver_ns:
+        notes.append(asleep_note(session.settings.cpu_saver_ns))
+    reasons += held_up(final.base)
+    notes += [*gap_notes(final.base), *stolen_notes(stolen_s, lcore_times(None, final.base))]
     return Verdict(tuple(reasons), tuple(notes))
 
 
@@ -258,22 +265,7 @@ def _port_notes(device: Device) -> Iterator[str]:
         yield "the link is down: no peer has come"
 
 
-def worker_reasons(worker: Worker, hz: int) -> Iterator[str]:
-    """That an lcore was taken away for so long that it held frames up, or let them be lost."""
-    away = worker.away_max_cycles
-    if away > AWAY_MAX_S * hz:
-        yield (
-            f"lcore {worker.lcore} was taken away for {1000 * away / hz:.1f} ms at a time: isolate "
-            "its CPU (wirerate doctor)"
-        )
-
-
-def worker_notes(worker: Worker, hz: int) -> Iterator[str]:
-    """Shorter gaps."""
-    longest = worker.stall_max_cycles / hz
-    if worker.away_max_cycles <= AWAY_MAX_S * hz and longest > _GAP_NOTE_S:
-        yield (
-            f"lcore {worker.lcore} was away from its loop "
-            f"{plural(worker.stalls, 'time')} for over 0.1 ms, "
-            f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
-        )
+def held_up(look: Snapshot) -> list[str]:
+    """Lcores that lost their CPU, so that they held frames up, or let them be lost."""
+    times = lcore_times(None, look)
+    return list(lost_reasons(times, {time.lcore: Duty.FORWARDS for time in times}))

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError, EngineRefusedError
+from wirerate.host.cpu_time import StealWatch
 from wirerate.trial.forward_snapshot import ForwardSnapshot, take_forward
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wirerate.engine.counters import Counters
     from wirerate.engine.process import Engine
@@ -34,7 +35,8 @@ class ForwardTrial:
     ``duration_ns`` None = until `stop` is called; ``growth``: of the files that its ports write,
     since before the start. After `watch` has ended, ``final`` holds the
     counts, ``captured`` the frames written by file, and ``death`` is None or says how the engine
-    died, on the way or in `end`; ``counted``: the counts were final before.
+    died, on the way or in `end`; ``counted``: the counts were final before; ``stolen_s`` is what
+    a hypervisor took of each CPU [s].
     """
 
     engine: Engine
@@ -49,9 +51,11 @@ class ForwardTrial:
     counted: bool = False
     unwritten: str | None = None
     interrupted: bool = False
+    stolen_s: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Have counts, whatever happens."""
+        self._steal = StealWatch()
         self.final = self.look()
 
     def stop(self) -> None:
@@ -71,6 +75,7 @@ class ForwardTrial:
             self.unwritten = str(error)
             self.counted = True
         self.final = self.look()
+        self.stolen_s = self._steal.since()
 
     def end(self) -> None:
         """End the engine, after `watch`: that it dies of it belongs to the result."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wirerate.search.step import Step
+from wirerate.trial.cpu_lost import Duty, duties_of, lcore_times, lost_reasons
 from wirerate.trial.received import arrivals
-from wirerate.trial.result import LATENESS_S
 from wirerate.trial.utilisation import utilisation
 from wirerate.trial.verdict import LOAD_TOLERANCE
 from wirerate.trial.verdict_clock import clock_reasons
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
     from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Port, Snapshot
-
-AWAY_MAX = 0.02
-"""A worker that the kernel took away for a greater share of time was neither busy nor idle. Where
-frames were not sent, less is too much: they may have been given up because of it."""
 
 
 def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -> Step:
@@ -65,17 +61,7 @@ def _reasons(before: Snapshot, after: Snapshot, session: Session, unsent: int) -
         was, now = before.port(plan.name), after.port(plan.name)
         if plan.tx_lcores:
             yield from (f"{plan.title}: {reason}" for reason in _link_reasons(was, now))
-    senders = {task.lcore for port in after.ports for task in port.tx}
-    earlier = {worker.lcore: worker for worker in before.workers}
-    for worker in after.workers:
-        was_away = earlier[worker.lcore]
-        away_s = (worker.away_cycles - was_away.away_cycles) / after.tsc_hz
-        most_s = LATENESS_S if unsent else AWAY_MAX * after.seconds_since(before)
-        if worker.lcore in senders and away_s > most_s:
-            yield (
-                f"lcore {worker.lcore} was taken away for {1000 * away_s:.3g} ms by the kernel: "
-                "isolate its CPU (wirerate doctor)"
-            )
+    yield from lost_reasons(lcore_times(before, after), _duties(after, session, unsent))
     yield from clock_reasons(_clocks_between(before, after))
 
 
@@ -90,6 +76,14 @@ def _clocks_between(before: Snapshot, after: Snapshot) -> Snapshot:
         clock_drift_ns=max(0, after.clock_drift_ns - before.clock_drift_ns),
         clock_watched_ns=after.clock_watched_ns - before.clock_watched_ns,
     )
+
+
+def _duties(after: Snapshot, session: Session, unsent: int) -> dict[int, Duty]:
+    """Those of a trial; and how busy senders are is a result, and why frames were not sent."""
+    duties = duties_of(after, session.flows)
+    for lcore in {task.lcore for port in after.ports for task in port.tx}:
+        duties[lcore] |= Duty.TIMED | (Duty.MEASURED if unsent else Duty.NONE)
+    return duties
 
 
 def _link_reasons(before: Port, after: Port) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.counters import Histogram, merge
+from wirerate.trial.cpu_lost import per_cpu_second
 from wirerate.trial.received import arrivals, received, received_in_all
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from wirerate.plan.program import FlowPlan, PortPlan
     from wirerate.trial.cpu import CpuUse
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.peer import PeerResult
     from wirerate.trial.received import Received
     from wirerate.trial.session import Session
@@ -50,7 +52,8 @@ class Transmitted:
 
     ``frames_due`` are the frames the schedule held in the time run (sent + unsent when unpaced).
     ``seconds`` is the time over which ``offered_fps`` is taken; ``overrun_cycles`` how long after
-    the end of the sending time the last frame left.
+    the end of the sending time the last frame left. ``per_cpu_second_fps``: of what has no rate,
+    frames for each second of CPU time that its lcores had (`wirerate.trial.cpu_lost`), else None.
     """
 
     frames_due: int
@@ -64,6 +67,7 @@ class Transmitted:
     burst_cycles: Percentiles
     lateness_cycles: Percentiles
     overrun_cycles: int
+    per_cpu_second_fps: float | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -138,15 +142,22 @@ def percentiles(histograms: Sequence[Histogram], maximum: int | None = None) -> 
 
 
 def flow_results(
-    snapshot: Snapshot, plans: Sequence[FlowPlan], floor_ns: float = 0.0
+    snapshot: Snapshot,
+    plans: Sequence[FlowPlan],
+    floor_ns: float = 0.0,
+    times: Sequence[LcoreTime] = (),
 ) -> tuple[FlowResult, ...]:
-    """The figures of every flow of a finished trial; ``floor_ns`` is taken off latencies."""
+    """The figures of every flow of a finished trial.
+
+    ``floor_ns`` is taken off latencies; ``times`` are those of the lcores.
+    """
     queues = _by_stream(queue for port in snapshot.ports for queue in port.tx)
     arrived = arrivals(snapshot, plans)
     results = []
     for plan in plans:
         own = queues[plan.name]
-        sent = _transmitted(snapshot, own, _flow_window(snapshot, plan, own))
+        unpaced = times if plan.unpaced else ()
+        sent = _transmitted(snapshot, own, _flow_window(snapshot, plan, own), unpaced)
         came = arrived.get(plan.name)
         back = None if came is None else received(snapshot, came, sent.tx_frames, floor_ns)
         results.append(FlowResult(plan=plan, received=back, **vars(sent)))
@@ -170,16 +181,26 @@ def _by_stream(queues: Iterable[TxQueue]) -> dict[str, list[TxQueue]]:
 
 
 def port_results(
-    snapshot: Snapshot, plans: Sequence[PortPlan], flows: Sequence[FlowPlan]
+    snapshot: Snapshot,
+    plans: Sequence[PortPlan],
+    flows: Sequence[FlowPlan],
+    times: Sequence[LcoreTime] = (),
 ) -> tuple[PortResult, ...]:
     """The figures of every open port of a finished trial; ``flows`` are those of all ports."""
     return tuple(
-        _port_result(snapshot, plan, [flow for flow in flows if flow.port == plan.index])
+        _port_result(snapshot, plan, [flow for flow in flows if flow.port == plan.index], times)
         for plan in plans
     )
 
 
-def _port_result(snapshot: Snapshot, plan: PortPlan, flows: Sequence[FlowPlan]) -> PortResult:
+def _port_result(
+    snapshot: Snapshot,
+    plan: PortPlan,
+    flows: Sequence[FlowPlan],
+    times: Sequence[LcoreTime],
+) -> PortResult:
+    unpaced = times if flows and all(flow.unpaced for flow in flows) else ()
+    window = _port_window(snapshot, snapshot.port(plan.name), flows)
     port = snapshot.port(plan.name)
     rates = [flow.intended_fps for flow in flows]
     paced = [rate for rate in rates if rate is not None]
@@ -191,7 +212,7 @@ def _port_result(snapshot: Snapshot, plan: PortPlan, flows: Sequence[FlowPlan]) 
         forwarding_fps=_forwarding_fps(port, snapshot.tsc_hz),
         device=port.device,
         reply_frames=0 if port.replies is None else port.replies.frames,
-        **vars(_transmitted(snapshot, port.tx, _port_window(snapshot, port, flows))),
+        **vars(_transmitted(snapshot, port.tx, window, unpaced)),
     )
 
 
@@ -235,7 +256,10 @@ def _port_window(snapshot: Snapshot, port: Port, flows: Sequence[FlowPlan]) -> _
     )
 
 
-def _transmitted(snapshot: Snapshot, queues: Sequence[TxQueue], window: _Window) -> Transmitted:
+def _transmitted(
+    snapshot: Snapshot, queues: Sequence[TxQueue], window: _Window, times: Sequence[LcoreTime]
+) -> Transmitted:
+    """``times``: of the lcores of what is unpaced, else none."""
     hz = snapshot.tsc_hz
     frames = sum(queue.frames for queue in queues)
     last = max((queue.last_tsc for queue in queues), default=0)
@@ -255,6 +279,7 @@ def _transmitted(snapshot: Snapshot, queues: Sequence[TxQueue], window: _Window)
             max((queue.lateness_max_cycles for queue in queues), default=None),
         ),
         overrun_cycles=max(0, int(last - window.limit)),
+        per_cpu_second_fps=per_cpu_second(queues, window.cycles / hz, times),
     )
 
 

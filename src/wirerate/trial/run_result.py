@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wirerate.trial.cpu import cpu_use
+from wirerate.trial.cpu_lost import lcore_times, stolen_notes
 from wirerate.trial.peer import own_counts
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.verdict import Ending, judge
@@ -13,8 +15,10 @@ from wirerate.trial.verdict import Ending, judge
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.peer_client import PeerWatch
     from wirerate.trial.session import Session
+    from wirerate.trial.snapshot import Snapshot
     from wirerate.trial.trial import Trial
 
 
@@ -25,8 +29,9 @@ def run_result(
     final = trial.final
     assert final is not None
     floor_ns = session.settings.floor_ns
-    flows = flow_results(final, session.flows, floor_ns)
-    ports = port_results(final, session.ports, session.flows)
+    times = _times(trial, final)
+    flows = flow_results(final, session.flows, floor_ns, times)
+    ports = port_results(final, session.ports, session.flows, times)
     ending = Ending(
         trial.sent,
         trial.interrupted,
@@ -36,11 +41,20 @@ def run_result(
         trial.unloaded.get("loops", ()),
         trial.growth,
         trial.counted,
+        times,
     )
     peer = None if watch is None else watch.result(own_counts(ports))
-    notes = (*session.notes, *(() if peer is None else peer.notes))
+    stolen = stolen_notes(trial.stolen_s, times)
+    notes = (*session.notes, *(() if peer is None else peer.notes), *stolen)
     verdict = judge(final, flows, ports, ending, notes)
-    cpu = cpu_use(trial.began, trial.sent)
+    cpu = replace(cpu_use(trial.began, trial.sent), times=times)
     captures = tuple(trial.unloaded.get("captures", ()))
     total = total_received(final, flows, floor_ns)
     return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures, peer)
+
+
+def _times(trial: Trial, final: Snapshot) -> tuple[LcoreTime, ...]:
+    """What lcores had of their CPUs while frames were sent; gaps after that count, too."""
+    times = lcore_times(trial.began, trial.stopped or final)
+    longest = {time.lcore: time.longest_s for time in lcore_times(None, final)}
+    return tuple(replace(time, longest_s=longest[time.lcore]) for time in times)

@@ -166,17 +166,21 @@ class Port:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker's clock and the gaps in it.
+    """A worker's clock, the gaps in it, and what it had of its CPU.
 
-    ``away_cycles`` of them the kernel gave the lcore to others, ``away_max_cycles`` at a time.
+    ``cpu_lost_ns`` is time in which it had none, from ``began_ns`` to ``sampled_ns`` (at most
+    100 ms ago), ``cpu_lost_max_ns`` the longest such gap; see `wirerate.trial.cpu_lost`.
     """
 
     lcore: int
     now_tsc: int
     stalls: int
+    stall_cycles: int
     stall_max_cycles: int
-    away_cycles: int
-    away_max_cycles: int
+    began_ns: int
+    sampled_ns: int
+    cpu_lost_ns: int
+    cpu_lost_max_ns: int
     stopped: bool
 
 
@@ -270,9 +274,12 @@ def _worker(block: Block) -> Worker:
         lcore=block.labels["lcore"],
         now_tsc=block["now_tsc"],
         stalls=block["stalls"],
+        stall_cycles=block["stall_cycles"],
         stall_max_cycles=block["stall_max_cycles"],
-        away_cycles=block["away_cycles"],
-        away_max_cycles=block["away_max_cycles"],
+        began_ns=block["began_ns"],
+        sampled_ns=block["sampled_ns"],
+        cpu_lost_ns=block["cpu_lost_ns"],
+        cpu_lost_max_ns=block["cpu_lost_max_ns"],
         stopped=block["state"] == WORKER_STOPPED,
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError, EngineRefusedError
+from wirerate.host.cpu_time import StealWatch
 from wirerate.plan.run_settings import SETTLE_DEFAULT_NS
 from wirerate.trial.result import LATENESS_PROMISED_S
 from wirerate.trial.snapshot import Snapshot, take, transmission_done
@@ -41,12 +42,13 @@ class Trial:
     again, so that foreign frames need not be waited for; ``live_latencies`` that the snapshots of
     every period have the histograms of latencies. ``settled`` is called when all that is to
     arrive has arrived; what does meanwhile is counted. ``growth``: of the files that its ports
-    write, since before the trial. After `watch` has ended, ``final`` holds
-    the counts, ``began`` and ``sent`` those at the start and the end of sending (None when it came
-    to neither), ``arriving_s`` how long after that measured frames still arrived, None when none
-    did, ``death`` None or how the engine died, on the way or in `end`, ``counted`` whether the
-    counts were final before, ``unloaded`` its reply to `program.unload`, and ``unwritten`` None or
-    which capture could not be written.
+    write, since before the trial. After `watch` has ended, ``final`` holds the counts, ``began``
+    and ``sent`` those at the start and the end of sending, ``stopped`` those when the engine knew
+    of the end (None when it came to neither), ``arriving_s`` how long after that measured frames
+    still arrived, None when none did, ``death`` None or how the engine died, on the way or in
+    `end`, ``counted`` whether the counts were final before, ``unloaded`` its reply to
+    `program.unload`, ``unwritten`` None or which capture could not be written, and ``stolen_s``
+    what a hypervisor took of each CPU while frames were sent [s].
     """
 
     engine: Engine
@@ -61,12 +63,14 @@ class Trial:
     final: Snapshot | None = None
     began: Snapshot | None = None
     sent: Snapshot | None = None
+    stopped: Snapshot | None = None
     arriving_s: float | None = None
     death: str | None = None
     counted: bool = False
     interrupted: bool = False
     unloaded: Mapping[str, Any] = field(default_factory=dict)
     unwritten: str | None = None
+    stolen_s: Mapping[int, float] = field(default_factory=dict)
 
     def stop(self) -> None:
         """Ask for an early, orderly end; may be called from a signal handler."""
@@ -97,6 +101,7 @@ class Trial:
         params = {} if self.duration_ns is None else {"duration_ns": self.duration_ns}
         self.engine.call("traffic.start", params)
         started = time.monotonic()
+        steal = StealWatch()
         self.began = take(self.counters)
         shown = started
         while not self._over(started):
@@ -107,6 +112,8 @@ class Trial:
                 yield take(self.counters, latencies=self.live_latencies)
         self.sent = take(self.counters)
         self.engine.call("traffic.stop")
+        self.stopped = take(self.counters)
+        self.stolen_s = steal.since()
 
     def _check_alive(self) -> None:
         if not self.engine.alive():

@@ -3,7 +3,8 @@
 
 A reason makes the trial invalid: a figure is not what it seems. A note does not: it explains. What
 was sent is judged flow by flow; what was received, devices and links port by port. What measured
-flows received is judged in verdict_received.py, the clocks in verdict_clock.py.
+flows received is judged in verdict_received.py, the clocks in verdict_clock.py, lcores that lost
+their CPUs in verdict_cpu.py.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wirerate.host.tree import plural
+from wirerate.trial.cpu_lost import gap_notes
 from wirerate.trial.result import LATENESS_PROMISED_S, LATENESS_S
 from wirerate.trial.verdict_clock import clock_reasons
+from wirerate.trial.verdict_cpu import cpu_reasons
 from wirerate.trial.verdict_received import (
     awaited_ports,
     flow_notes,
     flow_reasons,
     port_notes,
-    preempted_reasons,
 )
 from wirerate.units import format_count, format_engineering
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wirerate.host.growth import Growth
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.result import FlowResult, PortResult
     from wirerate.trial.snapshot import Device, Snapshot
 
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 LOAD_TOLERANCE = 0.001
 #: A load so far off is told as a share of the other [ratio].
 _FAR_OFF = 0.1
-#: A gap this long on a worker is worth a note [s].
-_GAP_NOTE_S = 0.001
 #: So many flows or ports are named in a note that they share.
 _NAMED = 3
 _NS_PER_S = 1_000_000_000
@@ -67,6 +67,7 @@ class Ending:
     were final by then. ``arriving_s``: frames of measured flows still arrived so long after the end
     of sending, when the time to settle was over; None: none did. ``loops``: what became of looped
     rings (`program.unload`, docs/design/0006-descriptor-loop.md). ``growth``: of ports' files.
+    ``times``: what lcores had of their CPUs while frames were sent; None: since they began.
     """
 
     sent: Snapshot | None = None
@@ -77,6 +78,7 @@ class Ending:
     loops: Sequence[Mapping[str, Any]] = ()
     growth: Growth | None = None
     counted: bool = False
+    times: Sequence[LcoreTime] | None = None
 
 
 def judge(
@@ -117,7 +119,7 @@ def judge(
             linked = bool(port.plan.tx_lcores) or port.plan.index in awaited
             found += [*_device_reasons(port), *(_link_reasons(sent) if linked else ())]
         reasons += [f"{port.plan.title}: {reason}" for reason in found]
-    reasons += [*preempted_reasons(snapshot, flows, ports), *clock_reasons(snapshot)]
+    reasons += [*cpu_reasons(snapshot, flows, ports, ending.times), *clock_reasons(snapshot)]
     said = [*notes, *_notes(snapshot, flows, ports, interrupted=ending.interrupted)]
     return Verdict(tuple(reasons), tuple(said))
 
@@ -160,7 +162,7 @@ def _offer_reasons(flow: FlowResult) -> Iterator[str]:
         why = (
             "the device did not take them in time"
             if flow.tx_bursts_short > 0
-            else f"their lcore was too slow or was taken away for over {1000 * window_s:.0f} ms"
+            else f"their lcore was too slow, or lost its CPU for over {1000 * window_s:.0f} ms"
         )
         yield (
             f"load not offered: {format_count(flow.tx_frames_unsent)} of "
@@ -381,14 +383,7 @@ def _notes(
 ) -> Iterator[str]:
     if interrupted:
         yield "stopped by the user"
-    for worker in snapshot.workers:
-        longest = worker.stall_max_cycles / snapshot.tsc_hz
-        if longest > _GAP_NOTE_S:
-            yield (
-                f"lcore {worker.lcore} was away from its loop "
-                f"{plural(worker.stalls, 'time')} for over 0.1 ms, "
-                f"{1000 * longest:.1f} ms at most: isolate its CPU (wirerate doctor)"
-            )
+    yield from gap_notes(snapshot)
     yield from _shared(
         (flow.plan.title, text)
         for flow in flows

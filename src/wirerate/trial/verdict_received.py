@@ -14,14 +14,10 @@ from wirerate.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.received import Received
     from wirerate.trial.result import FlowResult, PortResult
-    from wirerate.trial.snapshot import Port, RxQueue, Snapshot, Worker
-
-PREEMPTED_S = 0.010
-"""A worker that was away for longer makes every measured flow doubtful [s].
-
-What was due meanwhile is unsent (worker.h, TX_WINDOW_NS), and receive rings are full."""
+    from wirerate.trial.snapshot import Port, RxQueue, Snapshot
 
 
 def awaited_ports(flows: Sequence[FlowResult]) -> frozenset[int]:
@@ -75,54 +71,30 @@ def _below_floor(back: Received) -> str:
     )
 
 
-def preempted_reasons(
-    snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult]
+def overflow_reasons(
+    snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult], time: LcoreTime
 ) -> Iterator[str]:
-    """Workers that the kernel took away for too long, for any measured flow or for one with loss.
+    """An lcore lost its CPU long enough to fill the Rx ring of a port at which a flow lost frames.
 
-    Of what is not measured, frames that were due and not sent tell enough.
+    The only doubt about lost CPUs that depends on loss: how long is too long depends on the rate.
     """
-    if not any(flow.received is not None for flow in flows):
-        return
-    for worker in snapshot.workers:
-        away_s = worker.away_max_cycles / snapshot.tsc_hz
-        if away_s > PREEMPTED_S:
-            yield (
-                f"{_taken_away(worker, away_s)}: what was due meanwhile left late or never, what "
-                "arrived may have been dropped by the tester; isolate its CPU (wirerate doctor), "
-                "and stop nothing in mid-run"
-            )
-        elif away_s > 0:
-            yield from _overflow_reasons(snapshot, flows, ports, worker)
-
-
-def _overflow_reasons(
-    snapshot: Snapshot, flows: Sequence[FlowResult], ports: Sequence[PortResult], worker: Worker
-) -> Iterator[str]:
-    """Long enough to fill the Rx ring of a port at which a flow has lost frames."""
     losing = {
         index
         for flow in flows
         if flow.received is not None and flow.received.lost > 0
         for index in flow.plan.rx_ports
     }
-    away_s = worker.away_max_cycles / snapshot.tsc_hz
     for port in ports:
         if port.plan.index not in losing:
             continue
-        for queue in _queues_of(snapshot.port(port.plan.name), worker.lcore):
+        for queue in _queues_of(snapshot.port(port.plan.name), time.lcore):
             full_s = _seconds_to_fill(queue, port.plan.rx_descriptors, snapshot.tsc_hz)
-            if full_s is not None and away_s >= full_s:
+            if full_s is not None and 0 < time.longest_s >= full_s:
                 yield (
-                    f"{_taken_away(worker, away_s)}, and Rx queue {queue.queue} of "
-                    f"{port.plan.title} is full after {1000 * full_s:.3g} ms at the rate received: "
-                    "the tester may have lost what is counted as lost; isolate its CPU (wirerate "
-                    "doctor), or raise -d"
+                    f"{time.text()}, and Rx queue {queue.queue} of {port.plan.title} is full after "
+                    f"{1000 * full_s:.3g} ms at the rate received: the tester may have lost what "
+                    "is counted as lost; isolate its CPU (wirerate doctor), or raise -d"
                 )
-
-
-def _taken_away(worker: Worker, away_s: float) -> str:
-    return f"lcore {worker.lcore} was taken away for {1000 * away_s:.3g} ms by the kernel"
 
 
 def _queues_of(port: Port, lcore: int) -> list[RxQueue]:
