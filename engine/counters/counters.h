@@ -124,9 +124,10 @@ struct port_counters {
 	uint64_t link_up;
 	uint64_t link_speed_bps; /* as reported, real or not */
 	uint64_t link_changes;
-	uint64_t resets;       /* the device began to count anew */
-	uint64_t socket_drops; /* by the kernel, and not in imissed */
-	uint64_t reserved[2];
+	uint64_t resets;           /* the device began to count anew */
+	uint64_t socket_drops;     /* by the kernel, and not in imissed */
+	uint64_t drained_frames;   /* port_settle.h, at the program's end */
+	uint64_t uncertain_frames; /* likewise */
 };
 
 struct engine_counters {

@@ -81,6 +81,10 @@ static const struct counters_word port_words[] = {
 	WORD(port_counters, socket_drops, "frames",
 	     "dropped by the kernel at the port's sockets, and not in imissed"),
 	WORD(port_counters, link_changes, "", "changes of link state since it was first up"),
+	WORD(port_counters, drained_frames, "frames",
+	     "in ipackets, read from the queues after the workers had stopped"),
+	WORD(port_counters, uncertain_frames, "frames",
+	     "read from the queues next to a reading of the device's counters: in ipackets or not"),
 };
 
 static const struct counters_word worker_words[] = {

@@ -10,10 +10,12 @@
 #include <rte_cycles.h>
 
 #include "device/frames_held.h"
+#include "device/port_settle.h"
 #include "device/port_steer.h"
 
 #define DRAIN_BURST 64
 #define DRAIN_LIMIT 100000u /* bursts: a peer that never stops sending must not hold us */
+#define SETTLE_WAIT_US 10000u
 #define MBPS 1000000ULL
 
 void
@@ -79,22 +81,37 @@ port_link_wait(struct port *port, unsigned int max_wait_ms)
 	}
 }
 
-void
-port_drain(const struct port *port)
+/* Empty the Rx queues, with so many bursts of each at most; the number of frames. */
+static uint32_t
+drain(const struct port *port, uint32_t bursts, bool *emptied)
 {
 	struct rte_mbuf *mbufs[DRAIN_BURST];
+	uint32_t frames = 0;
 
+	*emptied = true;
 	if (port->location.kind == LOCATION_PCAP)
-		return;
+		return 0;
 	for (uint16_t q = 0; q < port->rx_queues; q++) {
-		for (uint32_t i = 0; i < DRAIN_LIMIT; i++) {
-			uint16_t n = rte_eth_rx_burst(port->port_id, q, mbufs, DRAIN_BURST);
+		uint16_t n = 0;
 
+		for (uint32_t i = 0; i < bursts; i++) {
+			n = rte_eth_rx_burst(port->port_id, q, mbufs, DRAIN_BURST);
 			if (n == 0)
 				break;
 			rte_pktmbuf_free_bulk(mbufs, n);
+			frames += n;
 		}
+		*emptied &= n == 0;
 	}
+	return frames;
+}
+
+void
+port_drain(const struct port *port)
+{
+	bool emptied;
+
+	drain(port, DRAIN_LIMIT, &emptied);
 }
 
 static void
@@ -114,13 +131,69 @@ sample_link(struct port *port, struct port_counters *counters)
 		    link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed * MBPS);
 }
 
+/* What the functions of settle_device get. */
+struct port_counting {
+	struct port *port;
+	struct port_counters *counters;
+};
+
+static uint32_t
+settle_drain(void *user, bool *emptied)
+{
+	const struct port *port = ((struct port_counting *)user)->port;
+
+	return drain(port, 4u * port->rx_descriptors / DRAIN_BURST + 1, emptied);
+}
+
+static void
+settle_read(void *user, uint64_t *received, uint64_t *sent)
+{
+	struct port_counting *counting = user;
+
+	port_sample(counting->port, counting->counters);
+	*received = counting->counters->ipackets;
+	*sent = counting->counters->opackets;
+}
+
+static void
+settle_wait(void *user)
+{
+	(void)user;
+	usleep(SETTLE_WAIT_US);
+}
+
+static struct settle_device
+settle_device(struct port_counting *counting)
+{
+	return (struct settle_device){settle_drain, settle_read, settle_wait, counting,
+				      (uint32_t)counting->port->rx_queues *
+					      counting->port->rx_descriptors};
+}
+
 void
 port_begin_counting(struct port *port)
 {
+	struct port_counting counting = {port, NULL};
+	struct settle_device device = settle_device(&counting);
+
 	rte_eth_stats_get(port->port_id, &port->last);
 	socket_drops_read(&port->drops);
 	port_clock_sample(&port->clock);
 	port->link_was_up = port->link.link_status == RTE_ETH_LINK_UP;
+	port->begun_uncertain = settle_begin(&device);
+}
+
+void
+port_end_counting(struct port *port, struct port_counters *counters, uint64_t received,
+		  uint64_t sent)
+{
+	struct port_counting counting = {port, counters};
+	struct settle_device device = settle_device(&counting);
+	struct settled settled;
+
+	settle_end(&device, port->begun_uncertain, received, sent, &settled);
+	counter_set(&counters->drained_frames, settled.drained);
+	counter_set(&counters->uncertain_frames, settled.uncertain);
 }
 
 static bool

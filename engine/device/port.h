@@ -49,6 +49,7 @@ struct port {
 	bool link_was_up;
 	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
 	struct rte_eth_stats last; /* device counters when last asked */
+	uint64_t begun_uncertain;  /* frames read right after the first of them (port_settle.h) */
 	struct socket_drops drops; /* of the kernel, at the sockets of its interfaces' drivers */
 	const struct tx_loop_driver *tx_loop; /* of a port with tx_loop_frames; else NULL */
 	struct rte_eth_conf conf;             /* as the device was configured */
@@ -95,6 +96,13 @@ void port_begin_counting(struct port *port);
  * look is lost then, and `resets` tells.
  */
 void port_sample(struct port *port, struct port_counters *counters);
+
+/*
+ * The workers have stopped: sample until the device's counters and theirs, frames received (UINT64_MAX: by no worker) and
+ * sent at this port, are explained (port_settle.h), for 0.3 s at most.
+ */
+void port_end_counting(struct port *port, struct port_counters *counters, uint64_t received,
+		       uint64_t sent);
 
 /* Tx descriptors that should be free before a full device is asked again; 0: ask at once. */
 uint32_t port_refill_frames(const struct port *port);

@@ -105,6 +105,44 @@ wait_for_end(const struct program *program)
 		rte_delay_us_sleep(100);
 }
 
+/* Other tasks move frames past these counts, and no verdict compares theirs with the device's. */
+static bool
+counts_compare(const struct program *program)
+{
+	for (uint32_t w = 0; w < program->worker_count; w++) {
+		const struct worker *worker = &program->workers[w];
+
+		if (worker->forward_count + worker->bridge_count + worker->loop_count > 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+end_counting(struct program *program, uint32_t p)
+{
+	const uint16_t id = program->ports[p].port_id;
+	uint64_t received = 0, sent = 0;
+	bool receives = false;
+
+	for (uint32_t w = 0; w < program->worker_count; w++) {
+		const struct worker *worker = &program->workers[w];
+
+		for (uint32_t t = 0; t < worker->rx_count; t++) {
+			if (worker->rx[t].port_id != id)
+				continue;
+			received += worker->rx[t].counters->frames;
+			receives = true;
+		}
+		for (uint32_t t = 0; t < worker->tx_count; t++)
+			sent += worker->tx[t].port_id == id ? worker->tx[t].counters->frames : 0;
+	}
+	if (program->answers[p] != NULL)
+		sent += program->answers[p]->counters->frames;
+	port_end_counting(&program->ports[p], program->port_counters[p],
+			  receives ? received : UINT64_MAX, sent);
+}
+
 void
 program_halt(struct program *program)
 {
@@ -119,6 +157,8 @@ program_halt(struct program *program)
 			answer_queue_end(program->answers[p]);
 	}
 	program->running = false;
+	for (uint32_t p = 0; p < program->port_count && counts_compare(program); p++)
+		end_counting(program, p);
 	program_sample(program);
 	loops_detach(program);
 }

@@ -256,6 +256,29 @@ def test_a_little_is_no_reason(changes):
     assert not any("lcore" in reason or "clock" in reason for reason in reasons)
 
 
+@pytest.mark.parametrize(
+    ("device", "says"),
+    [
+        ({"ipackets": 1007, "uncertain_frames": 7}, None),
+        ({"ipackets": 1000, "uncertain_frames": 7}, None),
+        ({"ipackets": 1250, "drained_frames": 250}, None),
+        ({"ipackets": 1257, "drained_frames": 250, "uncertain_frames": 7}, None),
+        ({"ipackets": 1001}, "received 1,001 frames, 1,000 were read from it"),
+        ({"ipackets": 999, "uncertain_frames": 7}, "received 999 frames, 1,000 were read from it"),
+        (
+            {"ipackets": 1258, "drained_frames": 250, "uncertain_frames": 7},
+            "received 1,258 frames, 1,250 were read from it",
+        ),
+        ({"opackets": 999}, "sent 999 frames, 1,000 were handed to it"),
+    ],
+)
+def test_the_devices_counters_are_compared_as_far_as_time_explains(device, says):
+    """Frames that arrive after the end, or while the counters are read, speak against nothing."""
+    verdict = judged(*trial(*FEW, device=device))
+    assert verdict.valid == (says is None), verdict.reasons
+    assert says is None or any(says in reason for reason in verdict.reasons)
+
+
 def test_frames_that_still_arrive_are_a_reason():
     reasons = judged(*trial(*FEW), arriving_s=2.004).reasons
     [reason] = reasons

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,7 +117,9 @@ class Device:
     """The device's own counters (rte_eth_stats) since the program was loaded, and its link.
 
     ``ibytes`` and ``obytes`` are octets as the device counts them, with FCS or without.
-    ``socket_drops`` are frames that the kernel dropped at the device's sockets.
+    ``socket_drops`` are frames that the kernel dropped at the device's sockets. Of ``ipackets``,
+    ``drained_frames`` were read after the workers had stopped, and as many as ``uncertain_frames``
+    may be in it or not: they arrived while the device's counters were read.
     """
 
     ipackets: int
@@ -132,6 +134,8 @@ class Device:
     link_up: bool
     link_changes: int
     resets: int
+    drained_frames: int = 0
+    uncertain_frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -300,20 +304,8 @@ def _port(
 
 
 def _device(block: Block) -> Device:
-    return Device(
-        ipackets=block["ipackets"],
-        opackets=block["opackets"],
-        ibytes=block["ibytes"],
-        obytes=block["obytes"],
-        imissed=block["imissed"],
-        ierrors=block["ierrors"],
-        oerrors=block["oerrors"],
-        rx_nombuf=block["rx_nombuf"],
-        socket_drops=block["socket_drops"],
-        link_up=bool(block["link_up"]),
-        link_changes=block["link_changes"],
-        resets=block["resets"],
-    )
+    words: dict[str, Any] = {field.name: block[field.name] for field in fields(Device)}
+    return Device(**words | {"link_up": bool(block["link_up"])})
 
 
 def _rx_queue(block: Block) -> RxQueue:
