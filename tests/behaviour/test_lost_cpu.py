@@ -95,10 +95,9 @@ def test_measured_flows(program, tmp_path, saver):
 
 
 @needs_two_cpus
-@pytest.mark.parametrize("saver", SAVERS)
-def test_a_forwarder(program, saver):
-    """Frames come all the time: with pauses in between, a kernel may be kind to it."""
-    document = starved(program, "reflect", "null:starved", "--duration", "1500ms", *saver)
+def test_a_forwarder(program):
+    """One that polls: a sleeper with nothing to do gets the CPU whenever it wants it."""
+    document = starved(program, "reflect", "null:starved", "--duration", "1500ms")
     blames_the_cpu(document)
     assert lost_share(document) > 0.02
 

@@ -188,7 +188,9 @@ def test_bridge_to_a_tap(strict, profile):
             wait_for("the tap", lambda: tap in run(*inside, "-br", "link"))
             run(*inside, "link", "set", tap, "address", MAC, "up")
             run(*inside, "addr", "add", f"{ADDRESS}/24", "dev", tap)
-            run(*inside, "neigh", "add", "10.0.0.254", "lladdr", "02:00:00:00:00:99", "dev", tap)
+            run(
+                *inside, "neigh", "replace", "10.0.0.254", "lladdr", "02:00:00:00:00:99", "dev", tap
+            )
             wait_for("answers to pings", lambda: answers(inside, tap) > 100)
             running.signal(signal.SIGINT)
             done = running.finish()

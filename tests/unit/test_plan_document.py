@@ -240,4 +240,5 @@ def test_four_times_the_flows_take_four_times_as_long(tmp_path):
         {"flows": [{"name": f"f{i}", **flow} for i in range(number)]} for number in (500, 2000)
     )
     for write in (dump_document, json.dumps):
-        assert cpu_s(write(many), many) < 10 * cpu_s(write(few), few)
+        pairs = [(cpu_s(write(many), many), cpu_s(write(few), few)) for _ in range(3)]
+        assert min(long for long, _ in pairs) < 10 * min(short for _, short in pairs)
