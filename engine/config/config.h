@@ -25,8 +25,7 @@ struct json_t; /* jansson's json_t */
 struct port_config {
 	char name[CONFIG_NAME_SIZE];
 	char location[CONFIG_LOCATION_SIZE];     /* not parsed yet: device/ does */
-	uint32_t rx_queues;                      /* 0…1024 */
-	uint32_t tx_queues;                      /* 0…1024 */
+	uint32_t rx_queues, tx_queues;           /* 0…1024 */
 	uint32_t rx_descriptors, tx_descriptors; /* per queue; 0: 1024 (Rx of PCI: 4096), fitted */
 	uint32_t mbufs;                          /* receive mbufs, 0 only without receive queues */
 	uint32_t frame_size_max;                 /* [octets] with FCS, 64…16384 */
@@ -34,6 +33,7 @@ struct port_config {
 	struct rss_config rss;
 	struct offloads_config offloads; /* switched on where the device has them */
 	bool one_pool;                   /* program/tx_pools.h */
+	bool rx_times; /* frames are measured there: by the device's clock, if it has one */
 	uint32_t tx_loop_frames; /* the Tx queues are looped over so many; 0: they are not */
 };
 

@@ -35,7 +35,7 @@ decode_port(const struct cursor *at, struct port_config *port)
 	static const char *const keys[] = {
 		"name",           "location", "rx_queues",      "tx_queues",   "rx_descriptors",
 		"tx_descriptors", "mbufs",    "frame_size_max", "promiscuous", "rss",
-		"tx_loop_frames", "offloads", "one_pool",       NULL,
+		"tx_loop_frames", "offloads", "one_pool",       "rx_times",    NULL,
 	};
 
 	cursor_closed_object(at, keys);
@@ -53,6 +53,8 @@ decode_port(const struct cursor *at, struct port_config *port)
 	decode_offloads(at, &port->offloads);
 	if (cursor_has(at, "one_pool"))
 		cursor_get_bool(at, "one_pool", &port->one_pool);
+	if (cursor_has(at, "rx_times"))
+		cursor_get_bool(at, "rx_times", &port->rx_times);
 	if (cursor_has(at, "tx_loop_frames"))
 		cursor_get_uint32(at, "tx_loop_frames", 0, CONFIG_LOOP_FRAMES_MAX,
 				  &port->tx_loop_frames);

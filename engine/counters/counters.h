@@ -62,11 +62,12 @@ struct rx_counters {
 	uint64_t first_frames;   /* of the first burst: they took no time that was seen */
 	uint64_t foreign_frames; /* of a measuring task: without a stamp */
 	uint64_t strange_frames; /* with a stamp of a stream that is not this program's */
-	uint64_t bad_times;      /* without a usable time of the device, where it should give one */
-	uint64_t damaged_frames; /* of a measuring task: not as its headers say */
-	uint64_t distinct_flows; /* 5-tuples seen, where they are counted */
+	uint64_t own_times;      /* measured by the device's time of arrival */
+	uint64_t bad_times; /* measured, without a usable time of a device that should give one */
+	uint64_t damaged_frames;    /* of a measuring task: not as its headers say */
+	uint64_t distinct_flows;    /* 5-tuples seen, where they are counted */
 	uint64_t distinct_overflow; /* frames of tuples without room */
-	uint64_t reserved[3];
+	uint64_t reserved[2];
 };
 
 /* A forward task. */

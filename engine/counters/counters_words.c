@@ -140,6 +140,7 @@ static const struct counters_word rx_words[] = {
 	WORD(rx_counters, first_frames, "frames", "received in the first burst"),
 	WORD(rx_counters, foreign_frames, "frames", "without a stamp, where flows are measured"),
 	WORD(rx_counters, strange_frames, "frames", "with a stamp of an unknown stream"),
+	WORD(rx_counters, own_times, "frames", "measured by the device's own time of arrival"),
 	WORD(rx_counters, bad_times, "frames",
 	     "measured by the burst's clock for want of a usable time of the device"),
 	WORD(rx_counters, damaged_frames, "frames",

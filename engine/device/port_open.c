@@ -213,7 +213,9 @@ configure(struct port *port, const struct rte_eth_dev_info *info, const char *pa
 
 	if (code != 0)
 		return code;
-	if (port->config.rx_queues > 0 && port_clock_find(&port->clock, port->port_id, info))
+	/* Some drivers receive by slower functions then. */
+	if (port->config.rx_times && port->config.rx_queues > 0 &&
+	    port_clock_find(&port->clock, port->port_id, info))
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	port_offloads_choose(&port->config.offloads, port->config.one_pool, info, &conf,
 			     &port->offloads);

@@ -342,6 +342,7 @@ measure_chunk(const struct measure *measure, struct rx_counters *counters,
 {
 	struct successor expected = {NO_SUCCESSOR, 0};
 	struct clock_line line = {0, 0, 0};
+	const bool untimed = !timed && measure->times.relation != NULL;
 	uint64_t longest = longest_latency(measure, clock);
 	struct run runs[CHUNK];
 	uint32_t n = 0;
@@ -351,6 +352,7 @@ measure_chunk(const struct measure *measure, struct rx_counters *counters,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rte_mbuf *mbuf = mbufs[i];
 		uint64_t time = clock;
+		bool own = false;
 
 		if (i + 2 * PREFETCH_AHEAD < count)
 			rte_prefetch0(mbufs[i + 2 * PREFETCH_AHEAD]);
@@ -364,16 +366,25 @@ measure_chunk(const struct measure *measure, struct rx_counters *counters,
 			continue;
 		}
 		if (timed)
-			time = rx_time_of(&measure->times, &line, mbuf, clock, counters);
+			own = rx_time_of(&measure->times, measure->skew_cycles, &line, mbuf, clock,
+					 &time);
 		if (begin_run(&runs[n], &expected, measure, counters, mbuf, time, longest)) {
 			runs[n].at = (uint16_t)i;
-			if (runs[n].index != MEASURE_UNKNOWN)
+			if (runs[n].index != MEASURE_UNKNOWN) {
 				fetch_flow(measure, &runs[n]);
+				if (timed)
+					counter_add(own ? &counters->own_times
+							: &counters->bad_times,
+						    1);
+			}
 			n++;
 		}
 	}
-	for (uint32_t r = 0; r < n; r++)
+	for (uint32_t r = 0; r < n; r++) {
+		if (unlikely(untimed)) /* a run of no flow has 0 frames */
+			counter_add(&counters->bad_times, runs[r].frames);
 		count_run(measure, &runs[r], mbufs);
+	}
 }
 
 void
@@ -383,10 +394,10 @@ rx_measure(const struct measure *measure, struct rx_counters *counters,
 	for (uint32_t from = 0; from < count; from += CHUNK) {
 		uint32_t n = RTE_MIN(count - from, CHUNK);
 
-		if (likely(measure->times.relation == NULL))
-			measure_chunk(measure, counters, mbufs + from, n, clock, false);
-		else
+		if (unlikely(rx_times_are_used(&measure->times, counters)))
 			measure_chunk(measure, counters, mbufs + from, n, clock, true);
+		else
+			measure_chunk(measure, counters, mbufs + from, n, clock, false);
 	}
 	if (unlikely(measure->copies != NULL) && measure->copies->bits != 0)
 		copies_close(measure->copies);

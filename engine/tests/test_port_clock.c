@@ -19,6 +19,7 @@
 #include "device/port_clock.h"
 #include "edit/tx_stamp.h"
 #include "measure/rx_measure.h"
+#include "measure/rx_times.h"
 
 #define HZ 2500000000.0
 #define EACH 250000000ULL /* 100 ms */
@@ -339,6 +340,44 @@ frames_are_measured_by_their_own_time(void **state)
 	assert_int_equal(rx.bad_times, 4);
 	assert_int_equal(latency_of(&none, mbuf, departure, now, &rx), 2 * AGE);
 	assert_int_equal(rx.bad_times, 4);
+	assert_int_equal(rx.own_times, 3);
+	rte_pktmbuf_free(mbuf);
+	rte_mempool_free(pool);
+}
+
+/* As with a device whose clock to read is the host's, and whose frames have another's: E810, DPDK 25.07. */
+static void
+bad_times_at_first_switch_them_off(void **state)
+{
+	const uint64_t now = UINT64_C(1) << 41, departure = now - 1000;
+	struct clock_relation relation = {0};
+	struct frame_times times = {.relation = &relation, .age_max_cycles = 100000};
+	struct rx_counters wrong = {0}, once = {0};
+	struct rte_mempool *pool = rte_pktmbuf_pool_create("off", 15, 0, 0, 2048, SOCKET_ID_ANY);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(pool);
+	rte_mbuf_timestamp_t *time;
+
+	(void)state;
+	assert_int_equal(rte_mbuf_dyn_rx_timestamp_register(&times.field, &times.flag), 0);
+	memset(rte_pktmbuf_append(mbuf, OCTETS_MIN), 0, OCTETS_MIN);
+	time = RTE_MBUF_DYNFIELD(mbuf, times.field, rte_mbuf_timestamp_t *);
+	clock_relation_renew(&relation,
+			     &(struct clock_line){10000, now, UINT64_C(1) << CLOCK_LINE_SHIFT});
+	mbuf->ol_flags |= times.flag;
+	*time = 10000 - 400; /* good: the device's clock is that of its frames */
+	assert_int_equal(latency_of(&times, mbuf, departure, now, &once), 600);
+	*time = UINT64_C(1) << 60;
+	for (unsigned int i = 0; i < 2 * RX_TIMES_TRIED; i++) {
+		assert_int_equal(latency_of(&times, mbuf, departure, now, &once), 1000);
+		assert_int_equal(latency_of(&times, mbuf, departure, now, &wrong), 1000);
+	}
+	*time = 10000 - 400; /* by chance */
+	assert_int_equal(latency_of(&times, mbuf, departure, now, &once), 600);
+	assert_int_equal(latency_of(&times, mbuf, departure, now, &wrong), 1000);
+	assert_int_equal(once.own_times, 2);
+	assert_int_equal(once.bad_times, 2 * RX_TIMES_TRIED);
+	assert_int_equal(wrong.own_times, 0);
+	assert_int_equal(wrong.bad_times, 2 * RX_TIMES_TRIED + 1);
 	rte_pktmbuf_free(mbuf);
 	rte_mempool_free(pool);
 }
@@ -354,6 +393,7 @@ main(void)
 		cmocka_unit_test(a_device_is_used_when_its_clock_runs),
 		cmocka_unit_test(nobody_reads_half_a_line),
 		cmocka_unit_test(frames_are_measured_by_their_own_time),
+		cmocka_unit_test(bad_times_at_first_switch_them_off),
 	};
 
 	return cmocka_run_group_tests_name("port clock", tests, eal_up, eal_down);

@@ -28,6 +28,7 @@ ADDRESS = "10.0.0.1"
 ENDLESS = 10**15
 MAC = "02:57:52:00:00:00"
 """To which the source behind a device sends."""
+NO_TIME = "no usable time of the device"
 MILLION = """\
 ports: [{name: p0, location: "%(device)s"}]
 flows:
@@ -76,6 +77,35 @@ def test_perf(strict, profile, more):
     assert report["received"] == report["sent"] == report["taken"] == FRAMES
     assert port["tx_frames"] == port["rx_frames"] == FRAMES
     assert report["held_max"] > report["descriptors"] - 64, "it holds what its ring holds"
+
+
+@pytest.mark.parametrize("more", [(), ("--measure",)], ids=["plain", "measured"])
+def test_a_clock_that_is_the_frames_own(strict, more):
+    """As of a ConnectX; where the machine is busy the clocks' relation may be lost for a while."""
+    words = ("--count", str(FRAMES), *MAP, *more)
+    document = strict.finished("perf", strict.device(0, profile="mlx5"), *words)
+    (report,) = strict.reports()
+    (port,) = document["ports"]
+    print(port["rx_clock"], document["verdict"]["reasons"])
+    assert report["timestamps"] == bool(more)
+    assert port["rx_clock"] in (("device", "mixed") if more else ("tsc",))
+    doubts = [text for text in document["verdict"]["reasons"] if NO_TIME in text]
+    assert bool(doubts) == (port["rx_clock"] == "mixed")
+
+
+@pytest.mark.parametrize("more", [(), ("--measure",)], ids=["plain", "measured"])
+def test_a_clock_that_is_another_than_the_frames(strict, more):
+    """As of an E810 with DPDK 25.07: the driver lets one read the host's, frames have the PHC's."""
+    words = ("--count", str(FRAMES), *MAP, *more)
+    document = strict.finished("perf", strict.device(0, profile="e810"), *words)
+    (report,) = strict.reports()
+    (port,) = document["ports"]
+    assert report["timestamps"] == bool(more)
+    assert port["rx_clock"] == "tsc"
+    said = [text for text in document["verdict"]["notes"] if NO_TIME in text]
+    assert not any(NO_TIME in text for text in document["verdict"]["reasons"])
+    count = f"{FRAMES:,} of {FRAMES:,} measured frames"
+    assert [count in text for text in said] == ([True] if more else [])
 
 
 @needs_two_cpus

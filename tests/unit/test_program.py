@@ -239,7 +239,17 @@ def test_ports_for_the_engine():
         "frame_size_max": 1518,
         "promiscuous": False,
         "one_pool": True,
+        "rx_times": False,
     }
+
+
+def test_times_are_asked_for_where_something_is_measured():
+    flows = (flow(0, 1, (0,)), flow(0, 1, (0,), metrics=Metrics(enabled=True)))
+    plan = Plan((port(0), port(1)), flows)
+    ports = port_params(plan, SETTINGS, lcore_map("1.[0-1]", 2), [64, 64])
+    assert [each["rx_times"] for each in ports] == [True, False]
+    ports = port_params(replace(plan, flows=flows[:1]), SETTINGS, lcore_map("1.0", 2), [64])
+    assert [each["rx_times"] for each in ports] == [False]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from support.made_up import (
 )
 from wirerate.trial.cpu import cpu_use
 from wirerate.trial.result import flow_results, port_results, total_received
+from wirerate.trial.rx_times import rx_clock
 from wirerate.trial.verdict import Ending, judge
 
 
@@ -335,6 +336,19 @@ def test_frames_of_others_and_damage_are_notes():
         "port 0: 3 frames without a stamp of this run arrived",
         "port 0: 2 frames with the stamp of no flow of this run arrived",
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "bad", "clock"), [(0, 0, "device"), (9, 0, "device"), (0, 9, "tsc"), (8, 1, "mixed")]
+)
+def test_a_device_without_usable_times_is_not_said_to_have_measured(own, bad, clock):
+    look, plans = trial(*FEW, rx={"own_times": own, "bad_times": bad})
+    verdict = judged(look, plans)
+    assert rx_clock("device", look.ports[0]) == clock
+    said = f"port 0: {bad} of {own + bad} measured frames had no usable time of the device"
+    assert any(note.startswith(said) for note in verdict.notes) == (clock == "tsc")
+    assert any(reason.startswith(said) for reason in verdict.reasons) == (clock == "mixed")
+    assert verdict.valid == (clock != "mixed")
 
 
 def test_misdirected_frames_are_a_note():

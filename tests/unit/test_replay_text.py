@@ -47,7 +47,7 @@ def port(name="p0", frames=2_000_000, *, done=False, last_s=1.0, **device):
     queue = SimpleNamespace(octets=frames * 64, done=done, last_tsc=START + int(last_s * HZ))
     own = {"opackets": frames, "obytes": frames * 60, "ipackets": 0, "ibytes": 0, "oerrors": 0}
     counters = SimpleNamespace(**own | device)
-    return SimpleNamespace(name=name, tx=[queue], tx_frames=frames, device=counters)
+    return SimpleNamespace(name=name, rx=[], tx=[queue], tx_frames=frames, device=counters)
 
 
 def snapshot(*ports, seconds=1.0):

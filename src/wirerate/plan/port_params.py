@@ -28,6 +28,7 @@ def port_params(
     ``sizes``: the largest frame of each flow [octets, with FCS].
     """
     params = []
+    timed = {name for flow in plan.flows if flow.measured for name in flow.rx_ports}
     for entry in lcore_map.ports:
         port = plan.ports[entry.port]
         # Answers for devices need a queue where no flow does.
@@ -43,6 +44,7 @@ def port_params(
                 "frame_size_max": frame_size_max(plan, entry.port, sizes, jumbo=settings.jumbo),
                 "promiscuous": port.promiscuous,
                 "one_pool": True,  # streams and answers: ready frames only
+                "rx_times": port.name in timed,
             }
         )
     return params

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wirerate.trial.received import arrivals
+from wirerate.trial.rx_times import rx_clock
 from wirerate.units import format_count
 
 if TYPE_CHECKING:
@@ -184,14 +185,14 @@ def replies_document(port: Port) -> dict[str, int] | None:
     return {word: words[word] for word in words if word not in {"lcore", "busy_cycles"}}
 
 
-def device_facts(info: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result must name of a device: firmware, NUMA node, and by which clock it receives.
+def device_facts(info: Mapping[str, Any], port: Port) -> dict[str, Any]:
+    """What a result must name of a device: firmware, NUMA node, and by which clock it received.
 
     ``tx_loop``: the Tx ring that loops, None with the normal engine.
     """
     return {
         "firmware": info["firmware"] or None,
         "numa_node": info["socket"],
-        "rx_clock": info["rx_clock"],
+        "rx_clock": rx_clock(info["rx_clock"], port),
         "tx_loop": info.get("tx_loop"),
     }

@@ -66,7 +66,7 @@ def _port(
         "location": result.plan.location,
         "driver": info["driver"],
         "mac": info["mac"],
-        **device_facts(info),
+        **device_facts(info, port),
         "line_rate_bps": result.plan.line_rate_bps,
         "frame_size_octets": frame_size,
         "seconds": result.seconds,

@@ -124,7 +124,7 @@ class ReplayView:
             "location": port.plan.location,
             "driver": info["driver"],
             "mac": info["mac"],
-            **device_facts(info),
+            **device_facts(info, result.final.port(port.plan.name)),
             "placement": parts_json.placement_document(result.session, port.plan.name),
             "lcore": shown.lcore,
             "numa": shown.numa,

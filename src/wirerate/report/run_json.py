@@ -79,7 +79,7 @@ def _port(port: PortResult, result: RunResult) -> dict[str, Any]:
         "location": port.plan.location,
         "driver": info["driver"],
         "mac": info["mac"],
-        **device_facts(info),
+        **device_facts(info, counted),
         "placement": placement_document(result.session, port.plan.name),
         "line_rate_bps": port.plan.line_rate_bps,
         "seconds": port.seconds,

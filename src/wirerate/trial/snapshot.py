@@ -48,6 +48,7 @@ class RxQueue:
 
     Of a queue that measures, ``foreign_frames`` have no stamp, ``strange_frames`` one of a stream
     that is not this program's; ``damaged_frames`` have a wrong checksum or length.
+    Of frames of flows, ``own_times`` arrived by the device's time, ``bad_times`` have none of use.
     ``distinct_flows`` are the 5-tuples it has seen, where it counts them, ``distinct_overflow``
     frames of flows for which there was no room.
     """
@@ -63,6 +64,8 @@ class RxQueue:
     foreign_frames: int
     strange_frames: int
     damaged_frames: int
+    own_times: int = 0
+    bad_times: int = 0
     distinct_flows: int = 0
     distinct_overflow: int = 0
 
@@ -321,6 +324,8 @@ def _rx_queue(block: Block) -> RxQueue:
         foreign_frames=block["foreign_frames"],
         strange_frames=block["strange_frames"],
         damaged_frames=block["damaged_frames"],
+        own_times=block["own_times"],
+        bad_times=block["bad_times"],
         distinct_flows=block["distinct_flows"],
         distinct_overflow=block["distinct_overflow"],
     )

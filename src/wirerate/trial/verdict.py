@@ -119,7 +119,7 @@ def judge(
             linked = bool(port.plan.tx_lcores) or port.plan.index in awaited
             found += [*_device_reasons(port), *(_link_reasons(sent) if linked else ())]
         reasons += [f"{port.plan.title}: {reason}" for reason in found]
-    reasons += [*cpu_reasons(snapshot, flows, ports, ending.times), *clock_reasons(snapshot)]
+    reasons += [*cpu_reasons(snapshot, flows, ports, ending.times), *clock_reasons(snapshot, ports)]
     said = [*notes, *_notes(snapshot, flows, ports, interrupted=ending.interrupted)]
     return Verdict(tuple(reasons), tuple(said))
 

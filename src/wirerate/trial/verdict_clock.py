@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from wirerate.trial.rx_times import time_reasons
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wirerate.trial.result import PortResult
     from wirerate.trial.snapshot import Snapshot
 
 CLOCK_STEP_NS = 1_000_000
@@ -21,8 +24,9 @@ TIME_JUMP_NS = 10_000_000
 """How far the time of day may be set [ns]: NTP corrects less at a time."""
 
 
-def clock_reasons(snapshot: Snapshot) -> Iterator[str]:
-    """The TSC was unsteady, or the time of day was set during the run."""
+def clock_reasons(snapshot: Snapshot, ports: Sequence[PortResult] = ()) -> Iterator[str]:
+    """The TSC was unsteady, the time of day was set, or two clocks timed what a port received."""
+    yield from time_reasons(snapshot, ports)
     step_ns, drift_ns = snapshot.clock_error_ns, snapshot.clock_drift_ns
     watched_ns = max(1, snapshot.clock_watched_ns)
     drift_ppm = 1e6 * drift_ns / watched_ns

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wirerate.trial.rx_times import time_notes
 from wirerate.units import format_count
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def port_notes(port: Port) -> Iterator[str]:
         yield f"{format_count(foreign)} frames without a stamp of this run arrived"
     if strange > 0:
         yield f"{format_count(strange)} frames with the stamp of no flow of this run arrived"
+    yield from time_notes(port)
 
 
 def flow_notes(flow: FlowResult) -> Iterator[str]:
