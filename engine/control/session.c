@@ -20,9 +20,6 @@
 #include "program/loop_run.h"
 #include "program/program_preview.h"
 
-#define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
-#define LINK_WAIT_MS 5000u /* copper auto-negotiation takes up to 3 s (IEEE 802.3 clause 28) */
-
 static json_t *
 describe_lcores(void)
 {
@@ -82,7 +79,7 @@ describe_port(const struct port *port)
 	port_firmware(port, firmware, sizeof(firmware));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:s, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
-		"s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:s?}",
 		"firmware", firmware, "rx_clock",
 		port_clock_is_used(&port->clock) ? "device" : "tsc", "name", port->config.name,
 		"location", port->config.location, "port_id", (int)port->port_id, "device", device,
@@ -96,7 +93,8 @@ describe_port(const struct port *port)
 		(int)port->tx_descriptors, "max_rx_queues", (int)port->max_rx_queues,
 		"max_tx_queues", (int)port->max_tx_queues, "mtu", (int)mtu, "rss",
 		rss_describe(port), "tx_loop", describe_tx_loop(port), "offloads",
-		describe_offloads(&port->offloads));
+		describe_offloads(&port->offloads), "flow_control",
+		port_flow_ctrl_mode(port->port_id));
 }
 
 /* A device may hold frames of any pool until it is closed: first all devices, then the pools. */
@@ -144,14 +142,6 @@ open_ports(struct session *session, const struct ports_config *config, struct er
 	return 0;
 }
 
-static unsigned int
-link_wait_ms(const struct port *port)
-{
-	if (location_has_line(&port->location))
-		return LINK_WAIT_MS;
-	return port_awaits_peer(port) ? PEER_WAIT_MS : 0;
-}
-
 static json_t *
 ports_open(struct session *session, const json_t *params, struct error *err)
 {
@@ -169,11 +159,10 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 	config_free_ports(&config);
 	if (code != 0)
 		return NULL;
+	ports_link_wait(session->ports, session->port_count);
 	infos = json_array();
-	for (uint32_t i = 0; i < session->port_count; i++) {
-		port_link_wait(&session->ports[i], link_wait_ms(&session->ports[i]));
+	for (uint32_t i = 0; i < session->port_count; i++)
 		json_array_append_new(infos, describe_port(&session->ports[i]));
-	}
 	return json_pack("{s:o}", "ports", infos);
 }
 
@@ -264,8 +253,7 @@ create_program_anyhow(struct session *session, const struct program_config *conf
 	if (code != -ENOMEM || session->kept == NULL)
 		return code;
 	code = kept_frames_recall(&session->kept, session->ports, session->port_count, err);
-	for (uint32_t p = 0; p < session->port_count; p++)
-		port_link_wait(&session->ports[p], link_wait_ms(&session->ports[p]));
+	ports_link_wait(session->ports, session->port_count);
 	return code != 0 ? code
 			 : create_program(session, config, tsc_clock_hz(&session->clock), out, err);
 }
@@ -401,8 +389,8 @@ describe_loops(const struct session *session, const struct program *program)
 						       (int)loop->changed, "unfetched",
 						       (json_int_t)loop->task->ring.in_flight));
 	}
-	for (uint32_t p = 0; p < session->port_count && program->loop_count > 0; p++)
-		port_link_wait(&session->ports[p], link_wait_ms(&session->ports[p]));
+	if (program->loop_count > 0)
+		ports_link_wait(session->ports, session->port_count);
 	return loops;
 }
 

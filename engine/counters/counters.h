@@ -129,6 +129,8 @@ struct port_counters {
 	uint64_t socket_drops;     /* by the kernel, and not in imissed */
 	uint64_t drained_frames;   /* port_settle.h, at the program's end */
 	uint64_t uncertain_frames; /* likewise */
+	uint64_t pause_frames;     /* received: the link partner asked this port to wait */
+	uint64_t reserved[15];
 };
 
 struct engine_counters {

@@ -17,7 +17,7 @@ static_assert(sizeof(struct reply_counters) == 128, "one pair of cache lines");
 static_assert(sizeof(struct bridge_counters) == 256, "two pairs of cache lines");
 static_assert(sizeof(struct worker_counters) == 256, "two pairs of cache lines");
 static_assert(offsetof(struct worker_counters, sampled_ns) == 128, "the control thread's pair");
-static_assert(sizeof(struct port_counters) == 128, "one pair of cache lines");
+static_assert(sizeof(struct port_counters) == 256, "two pairs of cache lines");
 static_assert(sizeof(struct engine_counters) == 128, "one pair of cache lines");
 static_assert(offsetof(struct tx_counters, burst_cycles) == 128,
 	      "histograms behind the plain words");
@@ -80,6 +80,8 @@ static const struct counters_word port_words[] = {
 	     "times the device cleared its counters (memif: when a peer leaves)"),
 	WORD(port_counters, socket_drops, "frames",
 	     "dropped by the kernel at the port's sockets, and not in imissed"),
+	WORD(port_counters, pause_frames, "frames",
+	     "PAUSE frames received: the link partner asked this port to wait"),
 	WORD(port_counters, link_changes, "", "changes of link state since it was first up"),
 	WORD(port_counters, drained_frames, "frames",
 	     "in ipackets, read from the queues after the workers had stopped"),

@@ -17,6 +17,10 @@
 #define DRAIN_LIMIT 100000u /* bursts: a peer that never stops sending must not hold us */
 #define SETTLE_WAIT_US 10000u
 #define MBPS 1000000ULL
+#define LINK_STEP_MS 10u
+#define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
+/* Copper negotiates for up to 3 s (IEEE 802.3 clause 28), 100 Gbit/s trains its lanes for longer (clauses 73, 92). */
+#define LINK_WAIT_MS 10000u
 
 void
 port_close(struct port *port)
@@ -26,6 +30,7 @@ port_close(struct port *port)
 	port_steer_end(port);
 	if (port->restore_promiscuous)
 		rte_eth_promiscuous_disable(port->port_id);
+	port_flow_ctrl_restore(&port->flow_ctrl, port->port_id);
 	if (port->started)
 		rte_eth_dev_stop(port->port_id);
 	socket_drops_close(&port->drops);
@@ -69,15 +74,30 @@ get_link(const struct port *port, struct rte_eth_link *link)
 	return code;
 }
 
-void
-port_link_wait(struct port *port, unsigned int max_wait_ms)
+static unsigned int
+link_wait_ms(const struct port *port)
 {
-	for (unsigned int waited = 0;; waited += 10) {
-		if (get_link(port, &port->link) == 0 && port->link.link_status == RTE_ETH_LINK_UP)
+	if (location_has_line(&port->location))
+		return LINK_WAIT_MS;
+	return port_awaits_peer(port) ? PEER_WAIT_MS : 0;
+}
+
+void
+ports_link_wait(struct port *ports, uint32_t count)
+{
+	for (unsigned int waited = 0;; waited += LINK_STEP_MS) {
+		bool wait = false;
+
+		for (uint32_t p = 0; p < count; p++) {
+			struct port *port = &ports[p];
+			bool up = get_link(port, &port->link) == 0 &&
+				  port->link.link_status == RTE_ETH_LINK_UP;
+
+			wait |= !up && waited < link_wait_ms(port);
+		}
+		if (!wait)
 			return;
-		if (waited >= max_wait_ms)
-			return;
-		usleep(10000);
+		usleep(LINK_STEP_MS * 1000);
 	}
 }
 
@@ -178,6 +198,7 @@ port_begin_counting(struct port *port)
 
 	rte_eth_stats_get(port->port_id, &port->last);
 	socket_drops_read(&port->drops);
+	port_flow_ctrl_pauses(&port->flow_ctrl, port->port_id);
 	port_clock_sample(&port->clock);
 	port->link_was_up = port->link.link_status == RTE_ETH_LINK_UP;
 	port->begun_uncertain = settle_begin(&device);
@@ -225,6 +246,8 @@ port_sample(struct port *port, struct port_counters *counters)
 		port->last = now;
 	}
 	counter_add(&counters->socket_drops, socket_drops_read(&port->drops));
+	counter_add(&counters->pause_frames,
+		    port_flow_ctrl_pauses(&port->flow_ctrl, port->port_id));
 	port_clock_sample(&port->clock);
 	sample_link(port, counters);
 	counter_set(&counters->sampled_tsc, rte_rdtsc());

@@ -20,6 +20,7 @@
 #include "counters/counters.h"
 #include "device/location.h"
 #include "device/port_clock.h"
+#include "device/port_flow_ctrl.h"
 #include "device/port_offloads.h"
 #include "device/port_rss.h"
 #include "device/socket_drops.h"
@@ -56,6 +57,7 @@ struct port {
 	struct port_clock clock;              /* the device's own, for the time of arrival */
 	struct port_rss rss;                  /* as read back from the device */
 	struct port_offloads offloads;        /* as switched on */
+	struct port_flow_ctrl flow_ctrl;
 	const void *tx_source; /* of all frames sent, with offloads.fast_free: program/tx_pools.h */
 	struct rte_flow **rules; /* of port_steer(), those that the driver took */
 	uint32_t rule_count;
@@ -81,8 +83,11 @@ void port_free(struct port *port);
  */
 int port_restart(struct port *port, bool anew, struct error *err);
 
-/* Ask for the link again, waiting at most max_wait_ms until it is up. */
-void port_link_wait(struct port *port, unsigned int max_wait_ms);
+/*
+ * Ask for the links of all ports again, and wait until they are up: at most 10 s for a NIC's, 1 s for another port's
+ * peer, all at the same time.
+ */
+void ports_link_wait(struct port *ports, uint32_t count);
 
 /* Throw away what the receive queues hold, but for a capture file. Only while no worker polls them. */
 void port_drain(const struct port *port);

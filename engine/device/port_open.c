@@ -284,6 +284,8 @@ port_restart(struct port *port, bool anew, struct error *err)
 	port->started = port->started || code == 0;
 	if (code == 0) /* drivers forget the table */
 		code = port_rss_start(port, &info, port->config.name, err);
+	if (code == 0)
+		port_flow_ctrl_off(&port->flow_ctrl, port->port_id);
 	if (code == 0 || err->code != 0)
 		return code;
 	return error_set(err, code, NULL,
@@ -358,7 +360,7 @@ check_and_start(struct port *port, const char *path, struct error *err)
 	return code;
 }
 
-/* What only a started device has: the sockets where the kernel drops, if it has any that are read, and a clock. */
+/* What only a started device has: the sockets where the kernel drops, if it has any that are read, a clock, flow control. */
 static int
 watch_device(struct port *port, uint64_t hz, const char *path, struct error *err)
 {
@@ -369,6 +371,8 @@ watch_device(struct port *port, uint64_t hz, const char *path, struct error *err
 		return error_set(err, code, path, "%s: its sockets cannot be listed: %s",
 				 port->config.location, strerror(-code));
 	port_clock_start(&port->clock, port->port_id, hz);
+	port_flow_ctrl_off(&port->flow_ctrl, port->port_id);
+	port_flow_ctrl_find_counters(&port->flow_ctrl, port->port_id);
 	return 0;
 }
 

@@ -41,6 +41,7 @@ def test_firmware_and_clock(engine):
     assert [info["name"] for info in infos] == ["p0", "p1"]
     for info in infos:
         assert (info["firmware"], info["rx_clock"]) == ("", "tsc"), info["driver"]
+        assert info["flow_control"] is None, "no virtual device has it"
 
 
 def test_where_its_memory_is(engine):

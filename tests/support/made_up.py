@@ -177,6 +177,7 @@ def port(
         oerrors=0,
         rx_nombuf=0,
         socket_drops=0,
+        pause_frames=0,
         link_up=True,
         link_changes=0,
         resets=0,
@@ -304,6 +305,7 @@ def info(**other: Any) -> dict[str, Any]:
         "firmware": "",
         "rx_clock": "tsc",
         "tx_loop": {"driver": "igb", "proven": True, "descriptors": 8, "laps": 2},
+        "flow_control": None,
         "rx_descriptors": 1024,
         "tx_descriptors": 1024,
     }

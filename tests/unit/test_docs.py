@@ -193,6 +193,7 @@ def tiny_result():
         "socket": 0,
         "rx_clock": "tsc",
         "tx_loop": {"driver": "igb", "proven": True, "descriptors": 8, "laps": 2},
+        "flow_control": "none",
     }
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())

@@ -195,6 +195,13 @@ def test_a_worker_that_lost_its_cpu():
     assert verdict(counts(), counts(), cpu_lost_max_ns={1: 9_000_000}).valid
 
 
+def test_pause_frames_are_noted():
+    found = verdict(counts(), counts(), device={"pause_frames": 4_000})
+    assert found.valid
+    (note,) = [note for note in found.notes if "PAUSE" in note]
+    assert note.startswith("port 0: 4,000 PAUSE frames arrived: the link partner asked this port")
+
+
 def test_peers_come_and_go():
     found = verdict(counts(), counts(), device={"link_changes": 3})
     assert found.valid

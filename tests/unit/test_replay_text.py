@@ -227,6 +227,7 @@ def result(*ports, share=0.087):
         "socket": 0,
         "rx_clock": "tsc",
         "tx_loop": {"driver": "igb", "proven": True, "descriptors": 8, "laps": 2},
+        "flow_control": None,
     }
     places = [SimpleNamespace(location=parse_location(text)) for text in ("null:a", "null:b")]
     plan = SimpleNamespace(ports=places)

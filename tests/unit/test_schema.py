@@ -69,6 +69,8 @@ def test_fields_may_be_added(validator):
         (("flows", 0, "received", "loss_ratio"), 1.01),
         (("total", "latency_ns", "floor_ns"), None),
         (("ports", 0, "rx_clock"), "sun"),
+        (("ports", 0, "flow_control"), "on"),
+        (("ports", 0, "device", "pause_frames"), -1),
         (("environment", "command"), "wirerate"),
         (("peer", "lost", "queues"), -1),
         (("peer", "complete"), 1),

@@ -52,6 +52,7 @@ from wirerate.plan.program import (
 from wirerate.plan.sleep import awake_notes
 from wirerate.report.screen import open_screen
 from wirerate.report.view import Setup
+from wirerate.trial.flow_control import flow_control_notes
 from wirerate.trial.neighbors import resolve_neighbors
 from wirerate.trial.peer_client import PeerWatch, ask
 from wirerate.trial.run_result import run_result
@@ -342,7 +343,11 @@ class _Run:
             for number, flow in enumerate(compiled)
         )
         named = {port.name: port.title for port in ports}
-        notes = (*_notes(compiled), *loop_notes(named, infos, laps))
+        notes = (
+            *_notes(compiled),
+            *loop_notes(named, infos, laps),
+            *flow_control_notes(named, infos),
+        )
         return Session(plan, self.settings, ports, flows, infos, about, notes), compiled
 
     def _watch(self, trial: Trial, session: Session) -> None:

@@ -188,11 +188,13 @@ def replies_document(port: Port) -> dict[str, int] | None:
 def device_facts(info: Mapping[str, Any], port: Port) -> dict[str, Any]:
     """What a result must name of a device: firmware, NUMA node, and by which clock it received.
 
-    ``tx_loop``: the Tx ring that loops, None with the normal engine.
+    ``tx_loop``: the Tx ring that loops, None with the normal engine. ``flow_control``: none, rx, tx
+    or full; None where the device does not say.
     """
     return {
         "firmware": info["firmware"] or None,
         "numa_node": info["socket"],
         "rx_clock": rx_clock(info["rx_clock"], port),
         "tx_loop": info.get("tx_loop"),
+        "flow_control": info.get("flow_control"),
     }

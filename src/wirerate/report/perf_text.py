@@ -83,6 +83,8 @@ def _link_line(
         speed = f"{plan.line_rate_bps / _GIGA:g} Gbps"
         link = f"Link {state} at {speed}{assumed or duplex + auto}"
         pps = format_count(int(line_rate_fps(plan.line_rate_bps, settings.frame_size)))
+    if info.get("flow_control") is not None:
+        link += f", Flow Control {info['flow_control']}"
     budget = "unpaced"
     for flow in session.flows_of(plan):
         if flow.intended_fps is not None:

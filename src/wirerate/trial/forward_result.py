@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.plan.program import port_name
 from wirerate.plan.sleep import asleep_note
 from wirerate.trial.cpu_lost import Duty, gap_notes, lcore_times, lost_reasons, stolen_notes
+from wirerate.trial.flow_control import pause_notes
 from wirerate.trial.forward_snapshot import LaneCounts, add_up
 from wirerate.trial.verdict import Verdict, death_reason, lost_by_device
 from wirerate.trial.verdict_clock import clock_reasons
@@ -263,6 +264,7 @@ def _port_notes(device: Device) -> Iterator[str]:
         yield f"link changes: {device.link_changes}; a peer left or came again"
     elif not device.link_up:
         yield "the link is down: no peer has come"
+    yield from pause_notes(device)
 
 
 def held_up(look: Snapshot) -> list[str]:

@@ -123,6 +123,7 @@ class Device:
     ``socket_drops`` are frames that the kernel dropped at the device's sockets. Of ``ipackets``,
     ``drained_frames`` were read after the workers had stopped, and as many as ``uncertain_frames``
     may be in it or not: they arrived while the device's counters were read.
+    ``pause_frames`` are those received by which the link partner asked the port to wait.
     """
 
     ipackets: int
@@ -134,6 +135,7 @@ class Device:
     oerrors: int
     rx_nombuf: int
     socket_drops: int
+    pause_frames: int
     link_up: bool
     link_changes: int
     resets: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wirerate.trial.flow_control import pause_notes
 from wirerate.trial.rx_times import time_notes
 from wirerate.units import format_count
 
@@ -122,6 +123,7 @@ def port_notes(port: Port) -> Iterator[str]:
     if strange > 0:
         yield f"{format_count(strange)} frames with the stamp of no flow of this run arrived"
     yield from time_notes(port)
+    yield from pause_notes(port.device)
 
 
 def flow_notes(flow: FlowResult) -> Iterator[str]:
