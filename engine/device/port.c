@@ -134,16 +134,44 @@ port_drain(const struct port *port)
 	drain(port, DRAIN_LIMIT, &emptied);
 }
 
+/* How often the kernel has seen the link of its interface change; 0 where the port has none. */
+static uint64_t
+carrier_changes(const struct port *port)
+{
+	enum location_kind kind = port->location.kind;
+	unsigned long changes = 0;
+	char sysfs[128];
+	FILE *file;
+
+	if (kind != LOCATION_AF_PACKET && kind != LOCATION_AF_XDP)
+		return 0;
+	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/carrier_changes",
+		 port->location.interface);
+	file = fopen(sysfs, "re");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%lu", &changes) != 1)
+		changes = 0;
+	fclose(file);
+	return changes;
+}
+
 static void
 sample_link(struct port *port, struct port_counters *counters)
 {
 	struct rte_eth_link link;
+	uint64_t carrier, changes;
 
 	if (get_link(port, &link) != 0)
 		return;
+	carrier = carrier_changes(port);
+	/* The kernel knows of changes between two looks, too. */
+	changes = RTE_MAX(carrier - port->carrier_changes,
+			  (uint64_t)(link.link_status != port->link.link_status));
 	/* That a peer comes for the first time is no change; that it leaves, or comes again, is. */
-	if (link.link_status != port->link.link_status && port->link_was_up)
-		counter_add(&counters->link_changes, 1);
+	if (changes > 0 && port->link_was_up)
+		counter_add(&counters->link_changes, changes);
+	port->carrier_changes = carrier;
 	port->link = link;
 	port->link_was_up |= link.link_status == RTE_ETH_LINK_UP;
 	counter_set(&counters->link_up, link.link_status == RTE_ETH_LINK_UP);
@@ -201,6 +229,7 @@ port_begin_counting(struct port *port)
 	port_flow_ctrl_pauses(&port->flow_ctrl, port->port_id);
 	port_clock_sample(&port->clock);
 	port->link_was_up = port->link.link_status == RTE_ETH_LINK_UP;
+	port->carrier_changes = carrier_changes(port);
 	port->begun_uncertain = settle_begin(&device);
 }
 

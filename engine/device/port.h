@@ -48,6 +48,7 @@ struct port {
 	struct rte_mempool *rx_pool;
 	struct rte_eth_link link; /* when last asked */
 	bool link_was_up;
+	uint64_t carrier_changes;  /* of an interface of the kernel, when last asked */
 	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
 	struct rte_eth_stats last; /* device counters when last asked */
 	uint64_t begun_uncertain;  /* frames read right after the first of them (port_settle.h) */

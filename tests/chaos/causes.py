@@ -44,7 +44,6 @@ TRUE: dict[str, frozenset[str]] = {
     "forged future": frozenset({"forged"}),
     "forged stale": frozenset({"forged"}),
     "copied late": frozenset({"late copies"}),
-    "two ports": frozenset({"port window", "copies"}),
     "flooded": frozenset({"cpu", "receiver full"}),
     "link down": frozenset({"link"}),
     "peer stopped": frozenset({"device full", "arriving", "receiver full"}),
@@ -83,7 +82,7 @@ def confirmed(trial: Trial, outcome: dict[str, Any]) -> frozenset[str]:
     """Kinds of reason that the witnesses confirm, whatever the fault was."""
     facts, truth = outcome["facts"], outcome["truth"] or {}
     kinds: set[str] = set()
-    for worker in facts["workers"]:
+    for worker in facts["workers"] or facts["mains"]:  # a thread may end before it has its name
         wanted = worker["ran"] + worker["waited"]
         if worker["longest"] > _WAIT_S or worker["waited"] > _WAIT_SHARE * wanted:
             kinds |= {"cpu", "receiver full", "load"}

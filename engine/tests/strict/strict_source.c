@@ -8,6 +8,9 @@
 
 #include "tests/strict/strict.h"
 
+/* DPDK's names for these have changed between releases. RFC 792. */
+#define ICMP_ECHO_REPLY 0
+#define ICMP_ECHO_REQUEST 8
 #define NUMBER_AT 42u /* behind Ethernet, IPv4 and UDP, or ICMP's echo: 14 + 20 + 8 */
 #define PING_EVERY 4u
 #define PORT_MAC "\x02\x57\x52\x00\x00\x00" /* what wirerate calls its port 0 */
@@ -44,7 +47,7 @@ strict_source_make(struct strict_device *device)
 	memcpy(octets + NUMBER_AT, &source->made, sizeof(source->made));
 	if (ping) {
 		write_ip(ip, IPPROTO_ICMP, source->octets, source->ping ^ 0xff, source->ping);
-		*icmp = (struct rte_icmp_hdr){.icmp_type = RTE_IP_ICMP_ECHO_REQUEST,
+		*icmp = (struct rte_icmp_hdr){.icmp_type = ICMP_ECHO_REQUEST,
 					      .icmp_ident = 1,
 					      .icmp_seq_nb = (uint16_t)source->made};
 		icmp->icmp_cksum = (uint16_t)~rte_raw_cksum(icmp, behind_ip);
@@ -70,7 +73,7 @@ strict_source_take(struct strict_source *source, const struct rte_mbuf *mbuf)
 	if (ip->next_proto_id == IPPROTO_ICMP) {
 		const struct rte_icmp_hdr *icmp = (const void *)(ip + 1);
 
-		source->replies += icmp->icmp_type == RTE_IP_ICMP_ECHO_REPLY &&
+		source->replies += icmp->icmp_type == ICMP_ECHO_REPLY &&
 				   rte_raw_cksum(icmp, rte_be_to_cpu_16(ip->total_length) -
 							       sizeof(*ip)) == 0xffff;
 		return;

@@ -28,6 +28,8 @@ _POLL_S = 0.02
 _NS_PER_S = 1_000_000_000
 #: Quiet for this long: everything that was under way has arrived.
 _SETTLE_QUIET_S = 0.05
+#: Likewise while measured frames are missing: one that stands still for a moment has not lost them.
+_SETTLE_MISSING_S = 0.5
 #: A transmission that should have ended by itself and has not, is ended; the engine offers what is
 #: late for LATENESS_PROMISED_S more.
 _OVERRUN_LIMIT_S = LATENESS_PROMISED_S + 0.5
@@ -152,7 +154,7 @@ class Trial:
             self.arriving_s = now - ended
 
     def _quiet_s(self) -> float:
-        """How long nothing must arrive: when frames are missing, as long as a slow one may take."""
+        """How long nothing must arrive: longer when frames are missing, which a device may hold."""
         flows = self.counters.of_kind("flow")
         received = sum(block["frames"] - block["duplicates"] - block["copies"] for block in flows)
         if self.measured and received >= sum(
@@ -162,7 +164,7 @@ class Trial:
         if self.measured and received == 0:
             return self.settle_ns / _NS_PER_S  # nobody knows how slow frames are
         longest = max((block["latency_max_cycles"] for block in flows), default=0)
-        return max(_SETTLE_QUIET_S, 2 * longest / self.counters.tsc_hz)
+        return max(_SETTLE_MISSING_S, 2 * longest / self.counters.tsc_hz)
 
 
 def warm_up(trial: Trial) -> None:
