@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.errors import EngineDiedError, EngineRefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 #: Opening many ports waits for their links, up to 5 s each.
@@ -30,7 +31,7 @@ class ControlClient:
         self._replies = self._socket.makefile("rb")
         self._id = 0
 
-    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The result of a method.
 
         Raises EngineRefusedError with the engine's own words, EngineDiedError when the

@@ -16,6 +16,7 @@ from functools import cache, cached_property
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any
 
+from wirerate.engine.lcore_ids import NONE, LcoreIds
 from wirerate.errors import EngineStartError
 
 if TYPE_CHECKING:
@@ -164,9 +165,12 @@ class Block:
 
 
 class Counters:
-    """A mapped segment. Stays readable after the engine has died."""
+    """A mapped segment. Stays readable after the engine has died.
 
-    def __init__(self, path: Path) -> None:
+    Labels name an lcore by the number of its CPU: ``lcores`` tells it.
+    """
+
+    def __init__(self, path: Path, lcores: LcoreIds = NONE) -> None:
         with path.open("rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
         magic, octets, at, length = _HEADER.unpack_from(self._map)
@@ -177,7 +181,10 @@ class Counters:
         self.tsc_hz: int = description["tsc_hz"]
         whole = memoryview(self._map)
         self._words = whole[: at // _WORD_OCTETS * _WORD_OCTETS].cast("Q")
-        self.blocks = tuple(Block(block, self._map, self._words) for block in description["blocks"])
+        self.blocks = tuple(
+            Block(block | {"labels": lcores.labels(block["labels"])}, self._map, self._words)
+            for block in description["blocks"]
+        )
         self._kinds: dict[str, tuple[Block, ...]] = {
             kind: tuple(block for block in self.blocks if block.kind == kind)
             for kind in {block.kind for block in self.blocks}

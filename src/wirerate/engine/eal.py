@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wirerate.engine.lcore_ids import LcoreIds
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 _MIB = 1 << 20
 #: EAL, ethdev and driver data beside mbufs; measured: 17 MiB resident with one ring port.
 _BASE_MIB = 48
-_LCORE_MAX = 127  # RTE_MAX_LCORE - 1 of distribution builds
 _MEMORY_OPTIONS = ("--no-huge", "--in-memory", "--legacy-mem", "--huge-dir", "--socket-mem", "-m")
 _SYSTEM = Path("/sys")
 
@@ -78,19 +79,13 @@ def choose_memory(
     )
 
 
-def _cpu_set(cpus: Collection[int]) -> str:
-    return "(" + ",".join(str(cpu) for cpu in sorted(cpus)) + ")"
-
-
 def lcore_arguments(data: Collection[int], allowed: Collection[int]) -> list[str]:
-    """Each data lcore on the CPU of its number; the main lcore on the CPUs that are left, if any.
+    """A data lcore on each CPU of ``data``; the main lcore on the CPUs that are left, if any.
 
-    The main lcore sleeps nearly always; its id is one that no map uses.
+    The main lcore sleeps nearly always; its id is one that no data lcore has. Raises PlanError.
     """
-    main = next(n for n in range(_LCORE_MAX, -1, -1) if n not in data)
     left = set(allowed) - set(data) or set(allowed)
-    lcores = [f"{main}@{_cpu_set(left)}", *(f"{n}@{n}" for n in sorted(data))]
-    return ["--lcores", ",".join(lcores), "--main-lcore", str(main)]
+    return LcoreIds.choose(data).arguments(left)
 
 
 def device_arguments(locations: Collection[Location]) -> list[str]:
@@ -111,7 +106,7 @@ def eal_arguments(
     memory: Memory,
     passthrough: Sequence[str],
 ) -> list[str]:
-    """The whole line, without ``--file-prefix``."""
+    """The whole line, without ``--file-prefix``; ``data_lcores`` are CPUs. Raises PlanError."""
     arguments = lcore_arguments(data_lcores, os.sched_getaffinity(0))
     for word in device_arguments(locations) + list(memory.arguments):
         if word not in passthrough or not word.startswith("--"):

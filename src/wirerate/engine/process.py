@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.engine.client import ControlClient
 from wirerate.engine.counters import Counters
+from wirerate.engine.lcore_ids import LcoreIds
 from wirerate.engine.run_dir import RunDirectory, dpdk_environment
 from wirerate.errors import (
     EngineDiedError,
@@ -104,7 +105,10 @@ def _signals_held() -> Iterator[None]:
 
 
 class Engine:
-    """A running engine. Use as a context manager: whatever happens, nothing is left behind."""
+    """A running engine. Use as a context manager: whatever happens, nothing is left behind.
+
+    Lcores are named by their CPUs here, whatever ids EAL has for them.
+    """
 
     def __init__(
         self,
@@ -126,6 +130,7 @@ class Engine:
         self._passthrough = passthrough
         self._memory_node = memory_node
         self._namespace = namespace
+        self._lcores = LcoreIds.read(eal_arguments)
         self._directory = RunDirectory()
         self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
@@ -238,7 +243,7 @@ class Engine:
             raise EngineDiedError(self.death())
         logged = self._log_octets()
         try:
-            return self._client.call(method, params)
+            return self._client.call(method, self._lcores.for_engine(params or {}))
         except EngineDiedError as error:
             raise EngineDiedError(self.death() or str(error)) from error
         except EngineRefusedError as error:
@@ -247,12 +252,10 @@ class Engine:
     def _explained(self, error: EngineRefusedError, logged: int) -> EngineRefusedError:
         """The refusal with what DPDK said meanwhile, or at its start, where that is the reason."""
         unlocked = about_locked_memory(str(error), self._said())
-        if unlocked:
-            return EngineRefusedError(unlocked, path=error.path, errno_name=error.errno_name)
-        if "engine's log" not in str(error):
-            return error
-        text = str(error).replace("; its reason is in the engine's log", "")
-        text = "; ".join([text, *self.complaints(since=logged)])
+        text = unlocked or self._lcores.for_people(str(error))
+        if not unlocked and "engine's log" in text:
+            text = text.replace("; its reason is in the engine's log", "")
+            text = "; ".join([text, *self.complaints(since=logged)])
         return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
 
     def alive(self) -> bool:
@@ -274,7 +277,7 @@ class Engine:
 
     def load(self, program: dict[str, Any]) -> Counters:
         """Load a program and map its counters."""
-        return Counters(Path(self.call("program.load", program)["counters"]))
+        return Counters(Path(self.call("program.load", program)["counters"]), self._lcores)
 
     def set_rate(self, stream: str, fps: float) -> None:
         """Let a stream of the loaded program be sent at another rate [fps] from now on.
