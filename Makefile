@@ -67,8 +67,6 @@ $(INSTALLED): $(BUILT_FROM)
 demo: build
 	$(HEADING) 'demo: wirerate perf --duration 5'
 	@wirerate perf --duration 5
-	@echo 'demo: done. "Verdict: invalid" is no failure: other programs needed the CPU, so the figures are not what this'
-	@echo '      machine can do. A failure to build or to start would have ended make with an error.'
 
 # --- Test ------------------------------------------------------------------------------------------
 ## test: everything: the quick part, sanitized unit tests, fuzzing for seconds, lab, behaviour
