@@ -12,7 +12,7 @@
  * the worker's mark under a sequence number, and its clock by pthread_getcpuclockid(3), which costs the worker nothing.
  *
  * What a hypervisor takes from the CPU is seen where the kernel accounts for it (CONFIG_PARAVIRT_TIME_ACCOUNTING).
- * Time blocked in a system call of a driver is not told from preemption.
+ * Time blocked in a driver's system call is not distinguished from preemption.
  */
 #ifndef WR_COUNTERS_CPU_TIME_H
 #define WR_COUNTERS_CPU_TIME_H

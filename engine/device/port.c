@@ -101,7 +101,7 @@ ports_link_wait(struct port *ports, uint32_t count)
 	}
 }
 
-/* Empty the Rx queues, with so many bursts of each at most; the number of frames. */
+/* Empty the Rx queues, at most this many bursts of each; returns the number of frames. */
 static uint32_t
 drain(const struct port *port, uint32_t bursts, bool *emptied)
 {

@@ -9,7 +9,7 @@
 #include "base/clock_relation.h"
 #include "counters/counters.h"
 
-/* So many measured frames without one usable time: the device's clock is another one than that of its frames. */
+/* This many measured frames without one usable time: the device's clock is another one than that of its frames. */
 #define RX_TIMES_TRIED 32u
 
 /*

@@ -34,7 +34,7 @@ is_there(const char *name)
 	return rte_mempool_lookup(name) != NULL;
 }
 
-/* A program that has handed so many frames to each queue ends. */
+/* A program that has handed this many frames to each queue ends. */
 static void
 end_one(struct kept_frames **kept, const char *name, uint64_t first, uint64_t second)
 {

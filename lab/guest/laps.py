@@ -20,7 +20,7 @@ TRACE_TYPE = 0x88B5
 """The Ethernet type of the frames of `trace`."""
 _PCAP_HEADER = 24
 _SHOWN = 20
-"""So many of the laps that differ are printed."""
+"""At most this many of the laps that differ are printed."""
 _SO_RCVBUFFORCE = 33
 _HEARD_OCTETS = 64 << 20
 
@@ -64,7 +64,7 @@ def _waiting(ear: socket.socket) -> Iterator[bytes]:
 
 
 def check_laps(checks: Checks, path: Path, lap: Sequence[bytes], laps: int) -> None:
-    """Check that a capture holds the lap so many times and nothing else; name what differs."""
+    """Check that a capture holds the lap this many times and nothing else; name what differs."""
     differ = laps_that_differ(path, lap, laps)
     for difference in differ[:_SHOWN]:
         print(f"     {difference}")
@@ -78,7 +78,7 @@ class Difference:
     lap: int
     """From 0."""
     expected: int
-    """So many frames, from 0 on."""
+    """This many frames, from 0 on."""
     frames: tuple[int | None, ...]
     """Which frames of the trace were received in its place; None: none of them, or changed."""
 
@@ -92,7 +92,7 @@ class Difference:
 
 
 def laps_that_differ(path: Path, lap: Sequence[bytes], laps: int) -> list[Difference]:
-    """Of a capture that should hold the lap so many times: where it is not so.
+    """Of a capture that should hold the lap this many times: where it is not so.
 
     Whole laps are compared as large numbers, with a mask over the times: the guest counts
     instructions, and this takes few. Frames are looked at one by one only where that fails.

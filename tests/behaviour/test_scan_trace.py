@@ -224,20 +224,20 @@ def test_a_frame_of_more_octets_than_it_had(tmp_path, write):
     else:
         path = write(tmp_path / "x", [(0, frame) for frame in frames])
     refused(path, "frame 3 had 40 octets on the wire", "keeps 100 of it", "`editcap IN OUT 3`")
-    mended = tmp_path / "mended"
+    repaired = tmp_path / "repaired"
     if shutil.which("editcap"):
-        command = ["editcap", path, mended, "3"]
+        command = ["editcap", path, repaired, "3"]
         subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT_S)
-        assert scanned(mended)["frames"] == len(FRAMES)
+        assert scanned(repaired)["frames"] == len(FRAMES)
 
 
 @needs("editcap")
 def test_what_to_do_helps(tmp_path):
     path = write_pcap(tmp_path / "x.pcap", FRAMES)
     path.write_bytes(path.read_bytes()[:-1])
-    mended = tmp_path / "mended"
-    subprocess.run(["editcap", path, mended], capture_output=True, check=False, timeout=TIMEOUT_S)
-    assert scanned(mended)["frames"] == len(FRAMES) - 1
+    repaired = tmp_path / "repaired"
+    subprocess.run(["editcap", path, repaired], capture_output=True, check=False, timeout=TIMEOUT_S)
+    assert scanned(repaired)["frames"] == len(FRAMES) - 1
 
 
 def test_a_cut_or_damaged_gzip_file(tmp_path):

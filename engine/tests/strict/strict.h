@@ -37,9 +37,9 @@ struct strict_profile {
 	bool reports_rounded; /* ... and says so in rte_eth_tx_queue_info_get() */
 	uint16_t align;       /* of descriptors */
 	uint16_t descriptors_min, descriptors_max;
-	uint16_t rx_burst; /* vector Rx hands over multiples of so many */
+	uint16_t rx_burst; /* vector Rx hands over multiples of this many */
 	uint16_t
-		rx_room; /* Rx buffers are multiples of so many octets; longer frames come in segments */
+		rx_room; /* Rx buffers are multiples of this many octets; longer frames come in segments */
 	uint16_t
 		batch; /* frames freed at a time (tx_rs_thresh), when so few are free (tx_free_thresh) */
 	enum strict_clock clock;

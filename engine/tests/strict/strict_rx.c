@@ -110,7 +110,7 @@ store(struct strict_rx *rx, const uint8_t *octets, uint32_t length)
 	return head;
 }
 
-/* A queue of 10 ms, which passes so many frames a second. */
+/* A queue of 10 ms, which passes this many frames per second. */
 static bool
 is_over_capacity(struct strict_device *device)
 {
