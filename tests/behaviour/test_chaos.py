@@ -28,6 +28,7 @@ TRIALS = [
     (300, "full disk"),
     (303, "full disk"),
 ]
+TRIES = 3
 
 needs_a_space = pytest.mark.skipif(missing() is not None, reason=f"chaos: {missing()}")
 
@@ -42,9 +43,14 @@ def space():
 @needs_a_space
 @pytest.mark.parametrize(("seed", "fault"), TRIALS)
 def test_a_trial_is_judged_as_it_has_to_be(space, seed, fault):
-    found = judge(draw(seed, fault), space.run(seed, fault))
-    print(draw(seed, fault).title, found)
-    assert found.good, found
+    """What is wrong and valid fails at once; what else the machine did may need a repeat."""
+    for _ in range(TRIES):
+        found = judge(draw(seed, fault), space.run(seed, fault))
+        assert found.column != "valid, wrong", found
+        if found.good:
+            return
+        print("again, for the machine did something besides:", draw(seed, fault).title, found)
+    pytest.fail(str(found))
 
 
 @needs_a_space
