@@ -464,7 +464,7 @@ void
 session_end_traffic(struct session *session)
 {
 	if (session->program != NULL)
-		program_end_traffic(session->program);
+		program_stop_tx(session->program);
 }
 
 void

@@ -34,7 +34,7 @@ struct session {
 json_t *session_dispatch(void *session, const char *method, const json_t *params,
 			 struct error *err);
 
-/* Let no more frames leave; the program stays loaded, its counters readable, until program.unload. */
+/* Let transmission end; the program stays loaded, its counters readable, until program.unload. */
 void session_end_traffic(struct session *session);
 
 /* To be called every 100 ms. */

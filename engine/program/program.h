@@ -77,9 +77,6 @@ int program_set_rate(struct program *program, const char *stream, double fps, ui
 /* Let transmission end now; reception goes on. */
 void program_stop_tx(struct program *program);
 
-/* No more frames leave: senders end their transmission, workers that only pass frames on end altogether. */
-void program_end_traffic(struct program *program);
-
 /* Stop the workers and take the devices' last counters. May be called again. */
 void program_halt(struct program *program);
 

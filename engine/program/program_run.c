@@ -163,19 +163,6 @@ program_halt(struct program *program)
 	loops_detach(program);
 }
 
-void
-program_end_traffic(struct program *program)
-{
-	bool sends = false;
-
-	for (uint32_t w = 0; w < program->worker_count; w++)
-		sends |= program->workers[w].tx_count + program->workers[w].loop_count > 0;
-	if (sends)
-		program_stop_tx(program); /* what is on its way is still received */
-	else
-		program_halt(program);
-}
-
 static uint64_t
 ns_of_timeval(const struct timeval *time)
 {

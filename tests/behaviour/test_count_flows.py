@@ -27,11 +27,11 @@ def counted(program, other_program, socket, words):
             document = reflector.finish().document
         assert sent.code == 0, sent.err
         frames = sent.document["ports"][0]["tx_frames"]
-        assert document["total"]["rx_frames"] == frames
-        if frames == FRAMES:
-            break
-        print("not all was sent:", sent.document["verdict"])
-    return document
+        received = document["total"]["rx_frames"]
+        if frames == received == FRAMES:
+            return document
+        print("not all was sent, or read before the sender left:", sent.document["verdict"])
+    return pytest.fail(f"{frames} of {FRAMES} frames were sent, {received} of them read")
 
 
 @needs_two_cpus

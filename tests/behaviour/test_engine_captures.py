@@ -221,6 +221,7 @@ def checksum(octets):
 
 @needs("tshark")
 def test_bad_frames_say_what_is_wrong(tmp_path):
+    """Their stamps are of a stream of which nothing was sent; who sent them does not matter."""
     arrived = [stamped(number) for number in (0, 1, 3, 2, 3, 70_000)]
     arrived += [stamped(1), stamped(70_001, broken=True), stamped(5, 99, broken=True)]
     arrived += [stamped(70_001, broken=True), frame_octets(60)]
@@ -237,15 +238,14 @@ def test_bad_frames_say_what_is_wrong(tmp_path):
         made.call("program.unload")
     words = ["tshark", "-r", str(path), "-T", "fields", "-e", "frame.comment"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    forged = "impossible: not sent yet, or not at that time; stream s0, sequence"
     assert done.stdout.splitlines() == [
-        "reordered; stream s0, sequence 2",
-        "duplicate; stream s0, sequence 3",
-        "reordered, too late to know whether it is a duplicate; stream s0, sequence 1",
-        "damaged; stream s0, sequence 70001",
+        *(f"{forged} {number}" for number in (0, 1, 3, 2, 3, 70_000, 1)),
+        f"damaged, {forged} 70001",
         "damaged",
-        "duplicate, damaged; stream s0, sequence 70001",
+        f"damaged, {forged} 70001",
     ]
-    kept = [arrived[number] for number in (3, 4, 6, 7, 8, 9)]
+    kept = arrived[:10]
     assert [octets for _, octets in read_pcapng(path).of("p0")] == kept
     (block,) = counters.of_kind("rx")
     assert block["damaged_frames"] == 3

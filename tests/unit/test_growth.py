@@ -62,3 +62,16 @@ def test_what_is_no_file_is_not_asked():
 
 def test_nothing_sent_needs_no_file(file):
     assert reasons(growth(file), 0, 0) == []
+
+
+def test_the_files_of_all_queues_count_together(tmp_path):
+    files = [tmp_path / f"queue-{queue}.pcap" for queue in range(2)]
+    for file in files:
+        file.write_bytes(b"")
+    words = ",".join(f"tx_pcap={file}" for file in files)
+    made = Growth({"p0": parse_location(f"vdev:net_pcap0,{words}")})
+    files[0].write_bytes(bytes(WHOLE - 140))
+    files[1].write_bytes(bytes(24 + 140))
+    assert reasons(made) == []
+    files[1].write_bytes(bytes(24))
+    assert len(reasons(made)) == 1

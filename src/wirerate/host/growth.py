@@ -26,31 +26,38 @@ _FCS_OCTETS = 4
 
 
 class Growth:
-    """The regular files that ports write, and how long each was when this was made [octets]."""
+    """The regular files that ports write, and how long each was when this was made [octets].
+
+    A port may write one for each queue: what was sent is in all of them together.
+    """
 
     def __init__(self, locations: Mapping[str, Location]) -> None:
-        sizes = (
-            (name, file, _size(file))
-            for name, location in locations.items()
-            for file in written_files(location)
-        )
-        self._files = {name: (file, size) for name, file, size in sizes if size is not None}
+        self._before: dict[str, dict[str, int]] = {}
+        for name, location in locations.items():
+            sizes = {file: _size(file) for file in written_files(location)}
+            known = {file: size for file, size in sizes.items() if size is not None}
+            if known and len(known) == len(sizes):
+                self._before[name] = known
 
     def reasons(self, name: str, frames: int, octets: int) -> Iterator[str]:
-        """What speaks against ``frames`` sent since, of so many ``octets`` with FCS, by a port."""
-        if name not in self._files or frames == 0:
+        """What speaks against ``frames`` sent since, with ``octets`` (FCS included), by a port."""
+        if name not in self._before or frames == 0:
             return
-        file, before = self._files[name]
-        after = _size(file)
-        if after is None:
-            yield f"{file} is there no more: the frames sent are not in it"
+        before = self._before[name]
+        after = {file: _size(file) for file in before}
+        gone = [file for file, size in after.items() if size is None]
+        if gone:
+            yield f"{gone[0]} is there no more: the frames sent are not in it"
             return
-        expected = max(before, _HEAD_OCTETS) + octets + frames * (_RECORD_OCTETS - _FCS_OCTETS)
-        if after < expected:
-            lacks, free = format_count(expected - after), format_count(_free(file))
+        expected = sum(max(size, _HEAD_OCTETS) for size in before.values())
+        expected += octets + frames * (_RECORD_OCTETS - _FCS_OCTETS)
+        found = sum(size or 0 for size in after.values())
+        if found < expected:
+            first = next(iter(before))
             yield (
-                f"{lacks} octets of the frames sent are not in {file}; its disk has {free} octets "
-                "free: make room, or write to another"
+                f"{format_count(expected - found)} octets of the frames sent are not in "
+                f"{' and '.join(before)}; its disk has {format_count(_free(first))} octets free: "
+                "make room, or write to another"
             )
 
 

@@ -61,7 +61,6 @@ class ForwardTrial:
     def stop(self) -> None:
         """Ask for an orderly end; may be called from a signal handler."""
         self.interrupted = True
-        self.engine.end_traffic()  # now: this thread may be waiting for a screen that stands still
 
     def watch(self) -> Iterator[ForwardSnapshot]:
         """Watch it work; a snapshot every period, none at the end."""
