@@ -12,7 +12,7 @@ from support.program import wait_for
 
 FRAMES = 20_000
 FLOWS = 5_000
-TRIES = 3
+TRIES = 6
 
 
 def counted(program, other_program, socket, words):
