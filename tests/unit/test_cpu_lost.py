@@ -69,7 +69,7 @@ def test_a_single_gap(duty):
 
 @pytest.mark.parametrize(
     ("share", "longest_s"),
-    [(0.0, 0.0), (0.0002, 0.00005), (0.002, 0.0011), (0.006, 0.004)],  # idle machines, seen
+    [(0.0, 0.0), (0.0002, 0.00005), (0.002, 0.0011), (0.006, 0.004)],  # little
 )
 def test_a_quiet_machine_is_no_reason_whatever_the_lcore_does(share, longest_s):
     assert not list(lost_reasons([time(share, longest_s)], {1: ALL}))
