@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,20 +46,30 @@ port_free(struct port *port)
 	port->rx_pool = NULL;
 }
 
+/* One word that sysfs has of an interface of the kernel; empty where it has none. */
+static void
+read_interface(const char *interface, const char *name, char word[static 24])
+{
+	char sysfs[128];
+	FILE *file;
+
+	word[0] = '\0';
+	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/%s", interface, name);
+	file = fopen(sysfs, "re");
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%23s", word) != 1)
+		word[0] = '\0';
+	fclose(file);
+}
+
 /* What drivers of the kernel's interfaces report does not follow the interface; sysfs does. */
 static bool
 interface_is_up(const char *interface)
 {
-	char sysfs[128], state[16] = "";
-	FILE *file;
+	char state[24];
 
-	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/operstate", interface);
-	file = fopen(sysfs, "re");
-	if (file == NULL)
-		return false;
-	if (fscanf(file, "%15s", state) != 1)
-		state[0] = '\0';
-	fclose(file);
+	read_interface(interface, "operstate", state);
 	return strcmp(state, "up") == 0 || strcmp(state, "unknown") == 0;
 }
 
@@ -139,21 +150,12 @@ static uint64_t
 carrier_changes(const struct port *port)
 {
 	enum location_kind kind = port->location.kind;
-	unsigned long changes = 0;
-	char sysfs[128];
-	FILE *file;
+	char changes[24];
 
 	if (kind != LOCATION_AF_PACKET && kind != LOCATION_AF_XDP)
 		return 0;
-	snprintf(sysfs, sizeof(sysfs), "/sys/class/net/%s/carrier_changes",
-		 port->location.interface);
-	file = fopen(sysfs, "re");
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%lu", &changes) != 1)
-		changes = 0;
-	fclose(file);
-	return changes;
+	read_interface(port->location.interface, "carrier_changes", changes);
+	return strtoull(changes, NULL, 10);
 }
 
 static void
