@@ -12,7 +12,7 @@ import pytest
 
 from support.host import CPUS, ONE, needs_root, needs_two_cpus, run
 from support.peers import measured_plan
-from support.program import skip_where_busy
+from support.verdicts import skip_where_busy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 import pytest
 
 from support.host import CPUS, needs_two_cpus
-from support.program import LOST_CPU, wait_for
+from support.program import wait_for
+from support.verdicts import may_want_cpu
 
-WANTING = (LOST_CPU, "time overrun", "clock unsteady")
 WORK_FPS = 250e3
 """4 us of work for each frame: no more than this can be reflected."""
 
@@ -27,7 +27,7 @@ def searched(done):
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}: {done.err}"
     document = done.document
     search = document["search"]
-    if search["ended"] == "invalid" and any(word in search["reason"] for word in WANTING):
+    if search["ended"] == "invalid" and may_want_cpu(search["reason"]):
         pytest.skip(f"the machine is busy: {search['reason']}")
     return document
 

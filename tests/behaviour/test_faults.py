@@ -14,7 +14,8 @@ import pytest
 
 from support.host import CPUS, ONE, needs, needs_root, needs_two_cpus, run
 from support.peers import measured_plan
-from support.program import LOST_CPU, wait_for
+from support.program import wait_for
+from support.verdicts import LOST_CPU
 from wirerate.engine.process import find_engine
 
 SHIM = r"""

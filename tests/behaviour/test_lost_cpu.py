@@ -17,7 +17,7 @@ import pytest
 
 from support.host import CPUS, ONE, needs_two_cpus
 from support.peers import measured_plan
-from support.program import LOST_CPU
+from support.verdicts import LOST_CPU
 
 BUSY_LOOPS = 3
 """On one CPU with the lcore: a quarter of the time is its own."""

@@ -12,8 +12,9 @@ import pytest
 
 from support.captures import frame_octets, write_pcap, write_pcapng
 from support.host import ONE
-from support.program import only_lost_cpu, port
+from support.program import port
 from support.read_captures import read_pcap
+from support.verdicts import only_for_want_of_cpu
 
 START_NS = 1_700_000_000_000_000_123
 MANY = 10_000
@@ -46,7 +47,7 @@ def replay(program, file, *words):
     done = program.run("replay", str(file), *words, "--json")
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}: {done.err}"
     document = done.document
-    assert only_lost_cpu(document["verdict"]), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     return document
 
 

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from support.host import ONE, TWO, needs_two_cpus
+from support.verdicts import only_for_want_of_cpu
 
 TOLERANCE = 0.001
 SHORT = ("--duration", "300ms")
@@ -63,12 +64,6 @@ def measure(run):
     return start
 
 
-def only_for_want_of_cpu(document):
-    """On a busy machine frames may go unsent, or late; nothing else may be wrong."""
-    wanting = ("load not offered", "schedule not kept")
-    return all(any(part in reason for part in wanting) for reason in document["verdict"]["reasons"])
-
-
 def handled(entry):
     return entry["tx_frames"] + entry["tx_frames_unsent"]
 
@@ -83,7 +78,7 @@ def test_flows_of_one_queue_have_their_own_rate_size_and_end(measure):
         "-m",
         f"{ONE}.0",
     )
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert {name: handled(entry) for name, entry in flows.items()} == {
         "slow": 1000,
         "fast": 10_000,
@@ -104,7 +99,7 @@ def test_a_mix_is_sent_exactly(measure):
     unpaced = flow("all", size=mix, rate="{percentage: 100}", duration=packets(1200))
     document, flows = measure(plan(unpaced, flow("paced", size=mix, rate="{mbps: 50}")), *SHORT)
     period = 7 * 64 + 4 * 570 + 1518
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert flows["all"]["tx_octets"] == 100 * period
     assert flows["all"]["intended_load"] is None
     assert flows["paced"]["intended_load"]["l2_bps"] == pytest.approx(50e6)
@@ -114,7 +109,7 @@ def test_a_mix_is_sent_exactly(measure):
 def test_bursts(measure):
     burst = "{burst: {bursts: 5, packets: 40, inter_burst_gap: {microseconds: 50000}}}"
     document, flows = measure(plan(flow("pulse", duration=burst)))
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert handled(flows["pulse"]) == 200
     assert flows["pulse"]["intended_load"]["fps"] == pytest.approx(40 / 0.054)
 
@@ -122,7 +117,7 @@ def test_bursts(measure):
 @needs_two_cpus
 def test_one_flow_is_shared_out_over_queues(measure):
     document, flows = measure(plan(flow("one", duration=packets(5000))), "-m", f"[{TWO}].0")
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert handled(flows["one"]) == 5000
     queues = document["ports"][0]["tx_queues"]
     assert [queue["frames"] + queue["frames_unsent"] for queue in queues] == [2500, 2500]
@@ -132,7 +127,7 @@ def test_one_flow_is_shared_out_over_queues(measure):
 def test_flows_are_dealt_to_queues(measure):
     flows = [flow(f"f{n}", duration=packets(100 * (n + 1))) for n in range(3)]
     document, _ = measure(plan(*flows), "-m", f"[{TWO}].0")
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     queues = document["ports"][0]["tx_queues"]
     assert [queue["frames"] + queue["frames_unsent"] for queue in queues] == [400, 200]
 
@@ -143,7 +138,7 @@ def test_twenty_ports_on_one_lcore_that_sleeps(measure):
     document, figures = measure(
         plan(*flows, ports=names, kind="null"), "-m", f":{ONE}.[0-19]", "--cpu-saver"
     )
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert [handled(entry) for entry in figures.values()] == [10_000] * 20
     assert {queue["lcore"] for port in document["ports"] for queue in port["tx_queues"]} == {
         int(ONE)
@@ -160,7 +155,7 @@ def test_duration_ends_all_flows(measure):
     document, flows = measure(
         plan(flow("endless"), flow("many", duration=packets(10**6))), "--duration", "500ms"
     )
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
     assert [handled(entry) for entry in flows.values()] == [5000, 5000]
 
 
@@ -175,7 +170,7 @@ def test_ctrl_c_ends_in_good_order(program, tmp_path):
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert "stopped by the user" in document["verdict"]["notes"]
-    assert only_for_want_of_cpu(document), document["verdict"]
+    assert only_for_want_of_cpu(document["verdict"])
 
 
 def test_text_tells_each_flow(run):

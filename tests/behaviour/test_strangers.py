@@ -9,7 +9,7 @@ import pytest
 
 from support.host import ONE, hugepages, needs, needs_root, needs_two_cpus, run
 from support.peers import forwarding_testpmd, kernel_router, measured_plan
-from support.program import skip_where_busy
+from support.verdicts import skip_where_busy
 
 FRAMES = 100_000
 TRIES = 6

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -21,18 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
+from support.verdicts import only_for_want_of_cpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 COMMAND = (sys.executable, "-m", "wirerate.cli.main")
-LOST_CPU = "lost its CPU"
-"""What the verdict says of an lcore that this machine was too busy for."""
 _HUGEPAGES = Path("/dev/hugepages")
 _TRIES = 3
-_GAP_MS = 5.0
-"""Gaps longer than this can keep frames from being sent in time (the engine gives them 10 ms)."""
 _TIMEOUT_S = 60.0
 
 
@@ -216,28 +211,21 @@ class Program:
     def valid(self, *arguments: str) -> dict[str, Any]:
         """Like measure, and nothing speaks against it: for runs without a rate.
 
-        Nothing is due at any time in these: on a busy machine lcores lose their CPUs, which is said
-        aloud, but no count suffers.
+        Nothing is due at any time in these: on a busy machine lcores lose their CPUs, but no count
+        suffers.
         """
         document = self.measure(*arguments)
-        assert only_lost_cpu(document["verdict"]), document["verdict"]
+        assert only_for_want_of_cpu(document["verdict"])
         return document
 
     def paced(self, *arguments: str) -> dict[str, Any]:
-        """Like measure, and valid if this machine lets it: it is tried three times.
-
-        Only frames that were late or not sent, and that the document itself blames on gaps in a
-        worker's loop, are excused, and printed; anything else that makes a trial invalid fails the
-        test.
-        """
+        """Like measure, and valid if this machine lets it: it is tried three times."""
         for _ in range(_TRIES):
             document = self.measure(*arguments)
             verdict = document["verdict"]
             if verdict["valid"]:
                 break
-            assert all(map(_is_unsent, verdict["reasons"])), verdict
-            assert _longest_gap_ms(verdict["notes"]) > _GAP_MS, verdict
-            print("an lcore lost its CPU:", *verdict["reasons"], sep="\n  ")
+            assert only_for_want_of_cpu(verdict)
         return document
 
     def run_directories(self) -> list[Path]:
@@ -250,29 +238,6 @@ class Program:
         left += [str(path) for path in (self.root / "dpdk").glob("*")]
         left += [str(path) for path in _hugepage_files() - self._hugepages_before]
         return left
-
-
-def only_lost_cpu(verdict: dict[str, Any]) -> bool:
-    """Valid, or invalid, aloud, because lcores lost their CPUs and for no other reason."""
-    if verdict["reasons"]:
-        print("invalid:", *verdict["reasons"], sep="\n  ")
-    return all(LOST_CPU in reason for reason in verdict["reasons"])
-
-
-def skip_where_busy(verdict: dict[str, Any]) -> None:
-    """A machine that took the CPU time and again cannot show what is asked of it."""
-    if any(LOST_CPU in reason for reason in verdict["reasons"]):
-        pytest.skip(f"the machine is busy: {verdict['reasons'][0]}")
-
-
-def _is_unsent(reason: str) -> bool:
-    return any(part in reason for part in ("load not offered", "offered load", "schedule not kept"))
-
-
-def _longest_gap_ms(notes: Sequence[str]) -> float:
-    """The longest time that a worker was kept from its loop, as the verdict notes it."""
-    found = [re.search(r"was interrupted .* \(longest ([0-9.]+) ms", note) for note in notes]
-    return max((float(match[1]) for match in found if match), default=0.0)
 
 
 @contextmanager
