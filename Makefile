@@ -114,7 +114,7 @@ fuzz:
 	@$(SANITIZER_ENV) tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 	@PYTHONPATH=src python tests/fuzz/fuzz_plan.py $(FUZZ_SECONDS)
 
-## lab: jobs in a guest with emulated NICs; lists them, JOB='perf measured' runs some (docs/lab.md)
+## lab: jobs in a guest with emulated NICs; lists them, JOB='perf measured' runs some, JOB=all every one (docs/lab.md)
 .PHONY: lab lab-stage
 lab: build
 	@python -m lab.lab $(JOB)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`python -m lab.lab [JOB…]`: list the lab's jobs, or run some, each in a guest of its own.
 
-Exit codes: 0 all checks passed, 1 a check failed, 2 no such job, 3 the lab cannot be had here, 4 a
-guest hung or died. With --or-skip, a lab that cannot be had is said and is no failure.
+Several end in a table, a row for each; "all" stands for every job. Exit codes: 0 all checks passed,
+1 a check failed, 2 no such job, 3 the lab, or a job, cannot be had here, 4 a guest hung or died.
+With --or-skip, a lab that cannot be had is said and is no failure.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ import argparse
 import ast
 import importlib
 import sys
-import time
 from pathlib import Path
 
 from lab.host.boot import run_job
 from lab.host.packages import LabUnavailableError
-from lab.host.system import prepare
+from lab.host.system import System, prepare
 from lab.machine import Machine
+from lab.table import INTERRUPTED, NO_SUCH_JOB, UNAVAILABLE, Outcome, selected, table, worst
 
 _ROOT = Path(__file__).resolve().parent.parent
 _JOBS = _ROOT / "lab/jobs"
 _BUILD = _ROOT / "build/lab"
-_UNAVAILABLE = 3
 
 
 def listing() -> dict[str, str]:
@@ -57,7 +57,22 @@ def _print_listing(jobs: dict[str, str]) -> None:
     width = max(map(len, jobs))
     for name, text in jobs.items():
         print(f"  {name:{width}}  {text}")
-    print("make lab JOB=NAME runs one, JOB='NAME NAME' several")
+    print("make lab JOB=NAME runs one, JOB='NAME NAME' several, JOB=all every one")
+
+
+def _run(names: list[str], system: System) -> dict[str, Outcome]:
+    """One job after the other; Ctrl-C leaves out the rest."""
+    jobs, outcomes = listing(), {}
+    try:
+        for name in names:
+            print(f"lab: {name}: {jobs[name]}", flush=True)
+            outcomes[name] = outcome = run_job(name, _machine(name), system, _BUILD / "run")
+            code = f" (exit code {outcome.code})" if outcome.code else ""
+            print(f"lab: {name}: {outcome.result}{code} after {outcome.seconds:.0f} s", flush=True)
+    except KeyboardInterrupt:
+        for name in names[len(outcomes) :]:
+            outcomes[name] = Outcome(INTERRUPTED, reason="ended by Ctrl-C")
+    return outcomes
 
 
 def main() -> int:
@@ -67,10 +82,11 @@ def main() -> int:
     if not asked.jobs:
         _print_listing(jobs)
         return 0
-    unknown = [name for name in asked.jobs if name not in jobs]
-    if unknown:
-        print(f"lab: no job {unknown[0]}; there are {', '.join(jobs)}", file=sys.stderr)
-        return 2
+    try:
+        names = selected(asked.jobs, jobs)
+    except LookupError as error:
+        print(f"lab: {error.args[0]}", file=sys.stderr)
+        return NO_SUCH_JOB
     try:
         system = prepare(_BUILD)
     except LabUnavailableError as error:
@@ -78,16 +94,11 @@ def main() -> int:
             print(f"lab: SKIPPED, there can be no lab here: {error}")
             return 0
         print(f"lab: there can be no lab here: {error}", file=sys.stderr)
-        return _UNAVAILABLE
-    worst = 0
-    for name in asked.jobs:
-        print(f"lab: {name}: {jobs[name]}", flush=True)
-        started = time.monotonic()
-        code = run_job(name, _machine(name), system, _BUILD / "run")
-        verdict = "passed" if code == 0 else f"failed (exit code {code})"
-        print(f"lab: {name}: {verdict} after {time.monotonic() - started:.0f} s", flush=True)
-        worst = max(worst, code)
-    return worst
+        return UNAVAILABLE
+    outcomes = _run(names, system)
+    if len(outcomes) > 1:
+        print(table(outcomes))
+    return worst(outcomes.values())
 
 
 if __name__ == "__main__":

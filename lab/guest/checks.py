@@ -10,7 +10,13 @@ class Checks:
     def __init__(self) -> None:
         """Begin with none."""
         self.made = 0
-        self.failed = 0
+        self.failures: list[str] = []
+        """The lines of those that did not hold."""
+
+    @property
+    def failed(self) -> int:
+        """How many did not hold."""
+        return len(self.failures)
 
     def that(self, condition: object, text: str, seen: object = "") -> bool:
         """Check that `condition` is true; `seen` is printed beside. Returns whether it is."""
@@ -19,7 +25,7 @@ class Checks:
         if condition:
             print(f"ok   {text}{beside}")
         else:
-            self.failed += 1
+            self.failures.append(f"{text}{beside}")
             print(f"FAIL {text}{beside}")
         return bool(condition)
 

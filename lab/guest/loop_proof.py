@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lab.guest.laps import check_laps, trace
 from lab.guest.looping import LCORE, Ended, measured, numbered, port, send, traced
 from wirerate.engine.process import Engine
-from wirerate.errors import EngineRefusedError
+from wirerate.errors import EngineDiedError, EngineRefusedError
 
 if TYPE_CHECKING:
     from lab.guest.guest import Guest
@@ -69,7 +69,7 @@ def check_loop(guest: Guest, loop: Loop) -> None:
 def check_killed(guest: Guest) -> None:
     """Check that a port is as ever after kill -9 of an engine that looped it."""
     eal, ports = _pair(guest)
-    _kill(eal, ports)
+    guest.checks.contains("kill -9 is noticed", _kill(eal, ports), "SIGKILL")
     with Engine(eal) as engine:
         engine.call("ports.open", {"ports": ports})
         print("     after kill -9 of a looping engine:")
@@ -112,18 +112,22 @@ def _send_ordinarily(guest: Guest, engine: Engine) -> None:
     guest.checks.equal("then out of order", flow["reordered"] + flow["duplicates"], 0)
 
 
-def _kill(eal: list[str], ports: list[dict[str, Any]]) -> None:
-    """End an engine while its device loops, without a chance to stop it."""
+def _kill(eal: list[str], ports: list[dict[str, Any]]) -> str:
+    """End an engine while its device loops, without a chance to stop it; the reason of its end."""
     program = {
         "workers": [{"lcore": LCORE, "sleep_ns": 0, "tasks": [LOOP]}],
         "streams": [numbered(LAP)],
     }
-    with Engine(eal) as engine:
-        engine.call("ports.open", {"ports": ports})
-        engine.call("program.load", program)
-        engine.call("traffic.start")
-        time.sleep(0.5)
-        os.kill(engine.pid, signal.SIGKILL)
+    try:
+        with Engine(eal) as engine:
+            engine.call("ports.open", {"ports": ports})
+            engine.call("program.load", program)
+            engine.call("traffic.start")
+            time.sleep(0.5)
+            os.kill(engine.pid, signal.SIGKILL)
+    except EngineDiedError as error:
+        return str(error)
+    return "nothing"
 
 
 def compare(guest: Guest) -> None:

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m lab.guest.main JOB`, run by the guest's first process: the job, and a closing line.
+"""`python -m lab.guest.main JOB FILE`, run by the guest's first process: the job, a closing line.
 
-Exit code 0 when checks were made and all held, else 1. A job that breaks off has failed.
+Exit code 0 when checks were made and all held, else 1. A job that breaks off has failed. The checks
+are counted in FILE, too, for the host's table.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import time
 import traceback
+from pathlib import Path
 
 from lab.guest.guest import Guest
 
 
 def main() -> int:
     """Run the job; returns the exit code."""
-    name = sys.argv[1]
+    name, counted = sys.argv[1:]
     started = time.monotonic()
     job = importlib.import_module(f"lab.jobs.{name}")
     guest = Guest(job.MACHINE)
@@ -30,6 +33,7 @@ def main() -> int:
         print("FAIL the job made no check")
     took = time.monotonic() - started
     print(f"{name}: {checks.made} checks, {checks.failed} failed, {took:.0f} s in the guest")
+    Path(counted).write_text(json.dumps({"made": checks.made, "failures": checks.failures}))
     return 1 if checks.failed or not checks.made else 0
 
 

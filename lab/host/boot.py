@@ -2,11 +2,13 @@
 """Boot a guest for one job, pass its log on, return how it ended.
 
 A run has a folder of its own, which the guest may write to: `log` (the job's output), `exit` (its
-exit code), `console` (the kernel's). It is removed when the job passed.
+exit code), `checks.json` (how many it made, and those that failed), `console` (the kernel's). It is
+removed when the job passed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from lab.machine import BootFiles, Machine, cables, qemu_arguments, taps
+from lab.table import DIED, FAILED, PASSED, UNAVAILABLE, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _POLL_S = 0.2
 _TAIL_LINES = 15
-_UNAVAILABLE = 3
 _ABORTED = 134
 """A shell's word for SIGABRT. QEMU's IOMMU now and then fails an assertion (iotlb_to_section)."""
 _HIDDEN = ("/tmp", "/run", "/var/tmp", "/dev/shm", "/dev", "/proc", "/sys")  # noqa: S108 the guest's
@@ -43,7 +45,7 @@ class Ending:
     """How a guest ended."""
 
     code: int
-    """The job's exit code; 4 where the guest did not get so far."""
+    """The job's exit code; DIED where the guest did not get so far."""
     reason: str = ""
     """Why the guest did not get so far."""
     aborted: bool = False
@@ -205,21 +207,25 @@ def _has_lost_its_timer(run: Path) -> bool:
 def _ending(share: Path, machine: Machine, code: int, *, hung: bool) -> Ending:
     written = share / "exit"
     if written.is_file():
-        return Ending(int(written.read_text()))
+        code = int(written.read_text())
+        if code in {PASSED, FAILED}:
+            return Ending(code)
+        reason = f"the job's program ended with {code}\n{_tail(share / 'log')}"
+        return Ending(DIED, reason)
     logs = (
         f"  the end of its console:\n{_tail(share.parent / 'console')}\n"
         f"  the end of the job's log:\n{_tail(share / 'log')}"
     )
     if _has_lost_its_timer(share.parent):
         reason = f"QEMU sent a CPU's write to its timer elsewhere: the guest hangs\n{logs}"
-        return Ending(4, reason, aborted=True)
+        return Ending(DIED, reason, aborted=True)
     if hung:
         return Ending(
-            4, f"the guest did not end within {machine.timeout_s} s and was ended\n{logs}"
+            DIED, f"the guest did not end within {machine.timeout_s} s and was ended\n{logs}"
         )
     said = _tail(share.parent / "qemu-errors")
     reason = f"QEMU ended with {code} before the job did\n  it said:\n{said}\n{logs}"
-    return Ending(4, reason, aborted=code in {_ABORTED, -signal.SIGABRT})
+    return Ending(DIED, reason, aborted=code in {_ABORTED, -signal.SIGABRT})
 
 
 def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[Ending, Path]:
@@ -231,22 +237,35 @@ def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[E
     return _boot_once(machine, system, share), run
 
 
-def run_job(job: str, machine: Machine, system: System, runs: Path) -> int:
-    """Run a job in a guest of its own, its output on stdout. Returns its exit code, or 3 or 4."""
+def _counted(share: Path) -> tuple[int, tuple[str, ...]]:
+    """How many checks the guest made, and which failed; none where it did not get so far."""
+    try:
+        found = json.loads((share / "checks.json").read_text())
+        return int(found["made"]), tuple(map(str, found["failures"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, ()
+
+
+def run_job(job: str, machine: Machine, system: System, runs: Path) -> Outcome:
+    """Run a job in a guest of its own, its output on stdout. Returns how it ended."""
+    started = time.monotonic()
     problem = _tap_problem(machine)
     if problem:
         print(f"lab: {job}: {problem}", flush=True)
-        return _UNAVAILABLE
+        return Outcome(UNAVAILABLE, reason=problem)
     ending, run = _run_once(job, machine, system, runs)
-    if ending.aborted:
+    again = ending.aborted
+    if again:
         what = ending.reason.partition("\n")[0]
         print(f"lab: {what}; a known fault of QEMU's IOMMU: once more", flush=True)
         shutil.rmtree(run)
         ending, run = _run_once(job, machine, system, runs)
     if ending.reason:
         print(f"lab: {job}: {ending.reason}")
-    if ending.code == 0:
+    made, failures = _counted(run / "share")
+    if ending.code == PASSED:
         shutil.rmtree(run)
     else:
         print(f"lab: {job}: logs are in {run}")
-    return ending.code
+    seconds = time.monotonic() - started
+    return Outcome(ending.code, made, failures, ending.reason, again, seconds)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lab's guest side, as far as it needs no guest: checks, documents, the closing line."""
 
+import json
 import sys
 from types import SimpleNamespace
 
@@ -44,18 +45,22 @@ def test_only_what_emulation_explains_is_let_pass():
 
 
 @pytest.mark.parametrize(
-    ("job", "code", "says"),
+    ("job", "ends"),
     [
-        (lambda guest: guest.checks.equal("x", 1, 1), 0, "job: 1 checks, 0 failed"),
-        (lambda guest: guest.checks.equal("x", 1, 2), 1, "job: 1 checks, 1 failed"),
-        (lambda _: None, 1, "FAIL the job made no check"),
-        (lambda guest: guest.address(0), 1, "IndexError"),
+        (lambda guest: guest.checks.equal("x", 1, 1), (0, "job: 1 checks, 0 failed")),
+        (lambda guest: guest.checks.equal("x", 1, 2), (1, "job: 1 checks, 1 failed")),
+        (lambda _: None, (1, "FAIL the job made no check")),
+        (lambda guest: guest.address(0), (1, "IndexError")),
     ],
 )
-def test_how_a_job_ends(monkeypatch, capsys, job, code, says):
+def test_how_a_job_ends(monkeypatch, capsys, tmp_path, job, ends):
+    code, says = ends
     module = SimpleNamespace(MACHINE=Machine(nics=()), run=job)
     monkeypatch.setitem(sys.modules, "lab.jobs.job", module)
-    monkeypatch.setattr(sys, "argv", ["main", "job"])
+    monkeypatch.setattr(sys, "argv", ["main", "job", str(tmp_path / "checks.json")])
     monkeypatch.setattr("lab.guest.guest.Guest.set_up", lambda _: None)
     assert guest_main.main() == code
     assert says in capsys.readouterr().out
+    made = 0 if "no check" in says else 1
+    counted = json.loads((tmp_path / "checks.json").read_text())
+    assert (counted["made"], len(counted["failures"])) == (made, made and code)

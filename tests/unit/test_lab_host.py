@@ -170,8 +170,12 @@ def system(tmp_path):
 SHARE = 'share=$(echo "$*" | sed "s/.*id=lab,path=\\([^,]*\\),.*/\\1/")'
 
 
-def run(system, tmp_path, **machine):
+def outcome_of(system, tmp_path, **machine):
     return boot.run_job("job", Machine(nics=(), **machine), system, tmp_path / "runs")
+
+
+def run(system, tmp_path, **machine):
+    return outcome_of(system, tmp_path, **machine).code
 
 
 def test_a_job_that_passes_leaves_nothing(system, tmp_path, capfd):
@@ -190,6 +194,26 @@ def test_a_job_that_fails_leaves_its_logs(system, tmp_path, capfd):
     assert f"python={sys.executable}" in settings
 
 
+def test_the_guests_checks_are_counted(system, tmp_path):
+    counted = '{"made": 7, "failures": ["link: 0, and not 1"]}'
+    guest = system(f"{SHARE}\necho '{counted}' >$share/checks.json\necho 1 >$share/exit")
+    outcome = outcome_of(guest, tmp_path)
+    assert (outcome.checks, outcome.failed) == (7, ("link: 0, and not 1",))
+    assert (outcome.code, outcome.again, outcome.seconds > 0) == (1, False, True)
+
+
+@pytest.mark.parametrize("counted", ["", "[", "7", '{"made": 7}'])
+def test_a_guest_that_counted_nothing_has_no_checks(system, tmp_path, counted):
+    guest = system(f"{SHARE}\necho '{counted}' >$share/checks.json\necho 1 >$share/exit")
+    assert outcome_of(guest, tmp_path).checks == 0
+
+
+def test_a_job_whose_program_dies_says_so(system, tmp_path, capfd):
+    guest = system(f"{SHARE}\necho 'ok   first' >$share/log\necho 137 >$share/exit")
+    assert outcome_of(guest, tmp_path).reason.startswith("the job's program ended with 137")
+    assert "    ok   first" in capfd.readouterr().out
+
+
 def test_the_ends_of_a_cable_are_qemus(system, tmp_path):
     """Two file descriptors, each the other's peer; both are gone afterwards."""
     speak = (
@@ -200,7 +224,7 @@ def test_the_ends_of_a_cable_are_qemus(system, tmp_path):
     guest = system(f'{SHARE}\n{sys.executable} -c "{speak}" "$@" >$share/log\necho 1 >$share/exit')
     machine = Machine(nics=(Nic("virtio"), Nic("virtio")))
     before = list(Path("/proc/self/fd").iterdir())
-    assert boot.run_job("job", machine, guest, tmp_path / "runs") == 1
+    assert boot.run_job("job", machine, guest, tmp_path / "runs").code == 1
     assert list(Path("/proc/self/fd").iterdir()) == before
     (log,) = (tmp_path / "runs").glob("*/share/log")
     assert log.read_text() == "b'there'\n"
@@ -243,7 +267,9 @@ def test_a_job_that_cannot_have_its_taps_says_why(system, tmp_path, capfd, monke
     machine = Machine(nics=(Nic("virtio", queues=2),))
     refusing = ["sh", "-c", "echo no tun >&2; exit 1"]
     monkeypatch.setattr(boot, "_namespace", lambda _machine: refusing)
-    assert boot.run_job("job", machine, system, tmp_path / "run") == 3
+    outcome = boot.run_job("job", machine, system, tmp_path / "run")
+    assert (outcome.code, outcome.result) == (3, "cannot run")
+    assert "no tun" in outcome.reason
     assert "lab: job: NICs of several queues take TAPs" in (said := capfd.readouterr().out)
     assert "no tun; allow user namespaces" in said
 
