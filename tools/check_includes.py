@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Check that the engine's folders include each other in one direction only.
 
-ALLOWED is the whole rule. Besides, every #include "..." is spelled from engine/ on and names a file
+ALLOWED is the whole rule for folders; modules, a header and its source, may not include each other
+in a circle at all. Besides, every #include "..." is spelled from engine/ on and names a file
 that exists, and worker/, the hot loop, reaches neither control/ nor config/, not even through a
 third header.
 """
@@ -88,6 +89,23 @@ def reached(start: str, includes: dict[str, list[str]]) -> set[str]:
     return seen
 
 
+def circles(includes: dict[str, list[str]]) -> list[str]:
+    """Return a sentence for each circle of modules; a module is a header and its source."""
+    edges: dict[str, set[str]] = {}
+    for source, targets in includes.items():
+        if folder_of(source) not in OUTSIDE:
+            edges.setdefault(source[:-2], set()).update(target[:-2] for target in targets)
+    modules = {module: [*targets - {module}] for module, targets in edges.items()}
+    around = {module: reached(module, modules) for module in modules}
+    return [
+        f"engine/{module}.[ch]: in a circle with {', '.join(others)}: a module of what both need, "
+        "or a struct where it is used, breaks it"
+        for module in sorted(modules)
+        if (others := sorted(other for other in around[module] if module in around.get(other, ())))
+        and module == min(others)
+    ]
+
+
 def main() -> int:
     """Print every violation; return 1 when there is one."""
     includes = {
@@ -107,6 +125,7 @@ def main() -> int:
             for target in sorted(reached(source, includes))
             if folder_of(target) in banned and target not in targets
         ]
+    problems += circles(includes)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -10,7 +10,7 @@
 #include <rte_pause.h>
 
 #include "base/units.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 #include "program/tx_pools.h"
 #include "trace/frame_filter.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "device/port_steer.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 
 static json_t *
 steer_port(struct port *port, const struct steer_config *config, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of an open port: its link, its counters, its end. */
+/* What is asked of an open port: its link, its counters. */
 #include "device/port.h"
 
 #include <ctype.h>
@@ -12,7 +12,6 @@
 
 #include "device/frames_held.h"
 #include "device/port_settle.h"
-#include "device/port_steer.h"
 
 #define DRAIN_BURST 64
 #define DRAIN_LIMIT 100000u /* bursts: a peer that never stops sending must not hold us */
@@ -22,29 +21,6 @@
 #define PEER_WAIT_MS 1000u /* a peer that runs already connects within milliseconds */
 /* Copper negotiates for up to 3 s (IEEE 802.3 clause 28), 100 Gbit/s trains its lanes for longer (clauses 73, 92). */
 #define LINK_WAIT_MS 10000u
-
-void
-port_close(struct port *port)
-{
-	if (!port->opened)
-		return;
-	port_steer_end(port);
-	if (port->restore_promiscuous)
-		rte_eth_promiscuous_disable(port->port_id);
-	port_flow_ctrl_restore(&port->flow_ctrl, port->port_id);
-	if (port->started)
-		rte_eth_dev_stop(port->port_id);
-	socket_drops_close(&port->drops);
-	rte_eth_dev_close(port->port_id);
-	port->opened = port->started = false;
-}
-
-void
-port_free(struct port *port)
-{
-	rte_mempool_free(port->rx_pool);
-	port->rx_pool = NULL;
-}
 
 /* One word that sysfs has of an interface of the kernel; empty where it has none. */
 static void

@@ -22,7 +22,6 @@
 #include "device/port_clock.h"
 #include "device/port_flow_ctrl.h"
 #include "device/port_offloads.h"
-#include "device/port_rss.h"
 #include "device/socket_drops.h"
 
 #define PORT_DESCRIPTORS_DEFAULT 1024u
@@ -30,6 +29,16 @@
 #define PORT_RX_DESCRIPTORS_PCI 4096u
 
 struct tx_loop_driver; /* tx_loop.h */
+
+/* Receive side scaling, as the device says it is set. */
+struct port_rss {
+	bool on;             /* it spreads what it receives by a hash; else all below is 0 */
+	uint32_t fields;     /* of rss_field */
+	uint32_t key_octets; /* 0: it does not say */
+	uint32_t n_reta;     /* 0: it does not say */
+	uint8_t key[CONFIG_RSS_KEY_OCTETS_MAX];
+	uint16_t reta[CONFIG_RETA_MAX];
+};
 
 struct port {
 	struct port_config config;

@@ -11,6 +11,8 @@
 #include "device/memory_node.h"
 #include "device/port.h"
 #include "device/port_probe.h"
+#include "device/port_rss.h"
+#include "device/port_steer.h"
 #include "device/tx_loop.h"
 #include "device/where.h"
 
@@ -374,6 +376,29 @@ watch_device(struct port *port, uint64_t hz, const char *path, struct error *err
 	port_flow_ctrl_off(&port->flow_ctrl, port->port_id);
 	port_flow_ctrl_find_counters(&port->flow_ctrl, port->port_id);
 	return 0;
+}
+
+void
+port_close(struct port *port)
+{
+	if (!port->opened)
+		return;
+	port_steer_end(port);
+	if (port->restore_promiscuous)
+		rte_eth_promiscuous_disable(port->port_id);
+	port_flow_ctrl_restore(&port->flow_ctrl, port->port_id);
+	if (port->started)
+		rte_eth_dev_stop(port->port_id);
+	socket_drops_close(&port->drops);
+	rte_eth_dev_close(port->port_id);
+	port->opened = port->started = false;
+}
+
+void
+port_free(struct port *port)
+{
+	rte_mempool_free(port->rx_pool);
+	port->rx_pool = NULL;
 }
 
 int

@@ -17,16 +17,6 @@
 
 struct port;
 
-/* As the device says it is set. */
-struct port_rss {
-	bool on;             /* it spreads what it receives by a hash; else all below is 0 */
-	uint32_t fields;     /* of rss_field */
-	uint32_t key_octets; /* 0: it does not say */
-	uint32_t n_reta;     /* 0: it does not say */
-	uint8_t key[CONFIG_RSS_KEY_OCTETS_MAX];
-	uint16_t reta[CONFIG_RETA_MAX];
-};
-
 /*
  * Put what the port's configuration asks for into *conf, for rte_eth_dev_configure(). Refused, with what the device can
  * do: fields, a key or a table that it does not take. *port must stay where it is while the device is open: drivers keep

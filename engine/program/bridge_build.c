@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "program/forward_build.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 #include "schedule/tx_state.h"
 #include "worker/worker.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "capture/capture_file.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 #include "worker/forward_task.h"
 #include "measure/rx_measure.h"
 

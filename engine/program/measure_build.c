@@ -10,7 +10,7 @@
 #include <rte_malloc.h>
 
 #include "base/units.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 
 /* Clocks of two lcores differ by some ten cycles; a device's is known to some microseconds (port_clock.h). */
 #define SKEW_NS 1000u

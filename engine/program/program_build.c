@@ -21,6 +21,7 @@
 #include "program/measure_build.h"
 #include "program/program.h"
 #include "program/program_check.h"
+#include "program/program_ports.h"
 #include "program/program_rate.h"
 #include "program/reply_build.h"
 #include "program/tx_build.h"

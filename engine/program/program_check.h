@@ -9,11 +9,4 @@
 int program_check(const struct program_config *config, const struct port *ports,
 		  uint32_t port_count, struct error *err);
 
-/* The port is open and was opened with so many Rx or Tx queues. -EINVAL. */
-int program_check_queue(const struct port *ports, uint32_t port_count, const char *name,
-			uint32_t queue, bool rx, const char *path, struct error *err);
-
-/* Index of the port called name, or -1. */
-int program_find_port(const struct port *ports, uint32_t port_count, const char *name);
-
 #endif

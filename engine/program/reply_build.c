@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "program/frame_pool.h"
-#include "program/program_check.h"
+#include "program/program_ports.h"
 #include "worker/worker.h"
 
 /* A queue with what it owns; the queue comes first, so that a pointer to it is one to this. */

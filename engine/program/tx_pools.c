@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "program/program_check.h"
+#include "program/program_ports.h"
 
 /* Sources that are no port's receive pool. */
 static const char ready[] = "ready frames";
