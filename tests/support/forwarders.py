@@ -11,7 +11,7 @@ from support.made_up import ENGINE, HZ, START, snapshot, worker
 from support.made_up import port as made_port
 from wirerate.cli.main import parse
 from wirerate.plan.forward_lanes import mapped_lanes
-from wirerate.trial.forward_result import ForwardSession, forward_result
+from wirerate.trial.forward_result import ReadyForward, forward_result
 from wirerate.trial.forward_snapshot import Answers, ForwardSnapshot, LaneCounts
 from wirerate.trial.peer import OwnCounts, PeerCounts, PeerLook, peer_result
 
@@ -64,11 +64,11 @@ def lanes_of(settings: ForwardSettings) -> tuple[Lane, ...]:
     return mapped_lanes(settings, settings.lcore_map)
 
 
-def session_of(settings: ForwardSettings) -> ForwardSession:
+def ready_of(settings: ForwardSettings) -> ReadyForward:
     """Its ports are open; the settings must have a map."""
     lanes = lanes_of(settings)
     info = {"driver": "net_memif", "mac": "02:00:00:00:00:99", "link_up": True}
-    return ForwardSession(settings, lanes, (info,) * len(settings.locations), ENGINE, 0)
+    return ReadyForward(settings, lanes, (info,) * len(settings.locations), ENGINE, 0)
 
 
 def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any) -> ForwardSnapshot:
@@ -96,10 +96,10 @@ def look(*lanes: LaneCounts, ports: int = 2, seconds: float = 1.0, **other: Any)
 
 
 def result_of(
-    session: ForwardSession, final: ForwardSnapshot, death: str | None = None
+    ready: ReadyForward, final: ForwardSnapshot, death: str | None = None
 ) -> ForwardResult:
     """The result of a trial that ended with those counts."""
-    return forward_result(EndedTrial(final, death), session)  # type: ignore[arg-type]
+    return forward_result(EndedTrial(final, death), ready)  # type: ignore[arg-type]
 
 
 def accounted_peer() -> PeerResult:

@@ -15,8 +15,8 @@ from wirerate.plan.model import Duration, Flow, Payload, Plan, PlanPort
 from wirerate.plan.placement import place
 from wirerate.plan.program import FlowPlan, PortPlan
 from wirerate.trial.cpu import CpuUse
+from wirerate.trial.ready_plan import ReadyPlan
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
-from wirerate.trial.session import Session
 from wirerate.trial.snapshot import (
     Device,
     FlowQueue,
@@ -262,15 +262,15 @@ def plan_of(ports: Sequence[Port], flows: Sequence[FlowPlan]) -> Plan:
     )
 
 
-def session(
+def ready(
     ports: Sequence[Port],
     flows: Sequence[FlowPlan],
     settings: RunSettings,
     line_rate_bps: int | None = None,
     **about: Any,
-) -> Session:
+) -> ReadyPlan:
     """A run of these ports and flows; ``about``: what else the engine tells of each port."""
-    return Session(
+    return ReadyPlan(
         plan=plan_of(ports, flows),
         settings=settings,
         ports=tuple(plan(port, line_rate_bps) for port in ports),
@@ -281,7 +281,7 @@ def session(
     )
 
 
-def result(of: Session, look: Snapshot, ending: Ending | None = None, **other: Any) -> RunResult:
+def result(of: ReadyPlan, look: Snapshot, ending: Ending | None = None, **other: Any) -> RunResult:
     """What a run came to that ended with a look at the counters."""
     floor_ns = of.settings.floor_ns
     flows = flow_results(look, of.flows, floor_ns)

@@ -17,9 +17,9 @@ from support.made_up import (
     flow_queue,
     plan,
     port,
+    ready,
     result,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
     worker,
@@ -213,7 +213,7 @@ def test_results_show_it():
     made = look.ports[0]
     flows = [flow(0, None, rx_ports=(0,))]
     times = lcore_times(None, look)
-    shown = result(session([made], flows, SETTINGS), look, Ending(times=times))
+    shown = result(ready([made], flows, SETTINGS), look, Ending(times=times))
     shown = replace(
         shown,
         cpu=CpuUse(0.25, ((1, 0.2),), times),

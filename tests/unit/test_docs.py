@@ -18,8 +18,8 @@ from support.forwarders import (
     accounted_peer,
     counts,
     look,
+    ready_of,
     result_of,
-    session_of,
     settings_of,
 )
 from support.kernel_path_document import kernel_path_document
@@ -48,9 +48,9 @@ from wirerate.report.flows_live import LatencyLook, Look
 from wirerate.trial.bridge_look import BridgeLook
 from wirerate.trial.cpu import CpuUse
 from wirerate.trial.cpu_lost import LcoreTime
+from wirerate.trial.ready_plan import ReadyPlan
 from wirerate.trial.result import RunResult, flow_results, port_results, total_received
 from wirerate.trial.rss_check import check_rss
-from wirerate.trial.session import Session
 from wirerate.trial.snapshot import (
     Device,
     FlowQueue,
@@ -197,8 +197,8 @@ def tiny_result():
     }
     engine = {"version": "0.1.0", "dpdk": "DPDK", "transmit": "static", "hugepages": True}
     whole = Plan((fake(PlanPort, name="p0", location=parse_location("ring:p0")),), ())
-    session = fake(
-        Session,
+    ready = fake(
+        ReadyPlan,
         plan=whole,
         settings=SimpleNamespace(engine="normal"),
         ports=(plan,),
@@ -209,7 +209,7 @@ def tiny_result():
     )
     flows = flow_results(final, [flow])
     return RunResult(
-        session,
+        ready,
         flows,
         port_results(final, [plan], [flow]),
         Verdict(("a reason",), ("a note",)),
@@ -225,8 +225,8 @@ def tiny_result():
 def tiny_forwarder():
     """A forwarder that answered and captured."""
     words = ("forward", "null:a", "null:b", "-m", "1.0", "--one-way", "--address", "10.0.0.2")
-    session = session_of(settings_of(*words, "--capture", "/x.pcap"))
-    result = result_of(session, look(counts(), answers={"p0": ANSWERED}))
+    ready = ready_of(settings_of(*words, "--capture", "/x.pcap"))
+    result = result_of(ready, look(counts(), answers={"p0": ANSWERED}))
     return replace(result, captured={"/x.pcap": 5})
 
 
@@ -262,7 +262,7 @@ def tiny_document(command):
         return run_json.document(result)
     if command == "flows":
         settings, _ = flows_args.settings_from_args(parse(["flows"]), LCORES)
-        result = replace(result, session=replace(result.session, settings=settings))
+        result = replace(result, ready=replace(result.ready, settings=settings))
         look = fake(Look, tx=(), rx=(), busy=(), latency=fake(LatencyLook))
         return flows_json.document(result, settings, [look])
     facts = replace(fake(TraceFacts), format="pcap")

@@ -3,7 +3,7 @@
 
 import pytest
 
-from support.made_up import flow, info, plan, port, rx_queue, session, snapshot, tx_queue
+from support.made_up import flow, info, plan, port, ready, rx_queue, snapshot, tx_queue
 from wirerate.cli.main import parse
 from wirerate.cli.perf_args import settings_from_args
 from wirerate.report import perf_text
@@ -58,7 +58,7 @@ def test_the_line_of_a_port_shows_it():
     made = port((tx_queue(),))
 
     def table(mode):
-        run = session([made], [flow()], asked, None, flow_control=mode)
+        run = ready([made], [flow()], asked, None, flow_control=mode)
         return perf_text.table(run, asked, snapshot(made), None, 0)
 
     assert "Link up, no line rate, Flow Control full, WireSize" in table("full")

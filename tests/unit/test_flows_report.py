@@ -15,9 +15,9 @@ from support.made_up import (
     flow,
     flow_queue,
     port,
+    ready,
     result,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
 )
@@ -54,7 +54,7 @@ def two_queues(scale=1, seconds=1.0, **rx):
 
 def looked(now, before=None, line=LINE, flows=None):
     asked = settings(line)
-    made = session([now.ports[0]], flows or [flow()], asked)
+    made = ready([now.ports[0]], flows or [flow()], asked)
     return look_at(made, asked, now, before)
 
 
@@ -119,7 +119,7 @@ def test_latencies_are_those_since_the_look_before():
         look, settings(line)
     )
     floored = replace(settings(line), floor_ns=150.0)
-    late = look_at(session([now.ports[0]], flows, floored), floored, now, before).latency
+    late = look_at(ready([now.ports[0]], flows, floored), floored, now, before).latency
     assert late is not None
     assert (late.mean, late.p50) == (100, 50)
 
@@ -132,7 +132,7 @@ def test_without_frames_there_is_no_latency():
 def finished(line=LINE, peer=None):
     now = two_queues()
     asked = settings(line)
-    made = session([now.ports[0]], [flow(fps=1500.0, ramped=True)], asked)
+    made = ready([now.ports[0]], [flow(fps=1500.0, ramped=True)], asked)
     return result(made, now, cpu=CpuUse(0.5, ((1, 0.25), (2, 0.5))), peer=peer), asked
 
 
@@ -209,6 +209,6 @@ def test_a_ramps_load_is_judged_by_what_was_due():
     late = port((tx_queue(0, frames=50_000), tx_queue(1, frames=40_000)), (rx_queue(),))
     asked = settings()
     flows = [flow(fps=100_000.0, ramped=True)]
-    assert result(session([late], flows, asked), snapshot(late)).verdict.valid
+    assert result(ready([late], flows, asked), snapshot(late)).verdict.valid
     flows = [flow(fps=100_000.0)]
-    assert not result(session([late], flows, asked), snapshot(late)).verdict.valid
+    assert not result(ready([late], flows, asked), snapshot(late)).verdict.valid

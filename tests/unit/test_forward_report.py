@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
+from support.forwarders import ANSWERED, counts, look, ready_of, result_of, settings_of
 from support.made_up import HZ
 from wirerate.engine.eal import Memory
 from wirerate.report import forward_json, forward_text
@@ -16,9 +16,9 @@ MEMORY = Memory((), "ordinary pages")
 
 
 def result(*lanes, words=PAIR, death=None, **other):
-    session = session_of(settings_of(*words))
-    ports = len(session.settings.locations)
-    return result_of(session, look(*lanes, ports=ports, **other), death)
+    ready = ready_of(settings_of(*words))
+    ports = len(ready.settings.locations)
+    return result_of(ready, look(*lanes, ports=ports, **other), death)
 
 
 def verdict(*lanes, **other):
@@ -31,7 +31,7 @@ def cells(line):
 
 def test_before_the_start():
     settings = settings_of(*PAIR, "--drop=0.1%", "--seed=7", "--delay=1ms", "--work=400")
-    text = forward_text.setup_text(settings, session_of(settings).lanes, MEMORY)
+    text = forward_text.setup_text(settings, ready_of(settings).lanes, MEMORY)
     for line in [
         "Port 0: memif:/run/a.sock",
         "Way: what port 0 receives leaves by port 1, unchanged",
@@ -45,21 +45,21 @@ def test_before_the_start():
 
 def test_nothing_is_said_of_impairments_that_are_not():
     settings = settings_of("reflect", "null:a", "-m", "1.0")
-    text = forward_text.setup_text(settings, session_of(settings).lanes, MEMORY)
+    text = forward_text.setup_text(settings, ready_of(settings).lanes, MEMORY)
     assert "Way: what port 0 receives goes back, addresses and UDP/TCP ports exchanged" in text
     assert "Impairments" not in text
     assert "Delayed" not in text
 
 
 def test_rows_are_of_the_time_between_and_counts_since_the_start():
-    session = session_of(settings_of(*PAIR))
+    ready = ready_of(settings_of(*PAIR))
     before = look(counts(1000, dropped=5), counts(0), seconds=1.0)
     now = look(
         counts(4000, tx_frames=3000, dropped=7, not_taken=2, overflowed=3, busy_cycles=HZ),
         counts(0),
         seconds=3.0,
     )
-    lines = forward_text.table(session, now, before).splitlines()
+    lines = forward_text.table(ready, now, before).splitlines()
     assert cells(lines[1])[:6] == ["0>1", "0", "1", "1,500", "1.01", "25.0%"]
     assert cells(lines[1])[6] == "1,000"
     assert cells(lines[1])[8:] == ["7", "0", "0", "5"]
@@ -68,23 +68,23 @@ def test_rows_are_of_the_time_between_and_counts_since_the_start():
 
 
 def test_the_first_row_is_of_the_time_since_the_start():
-    session = session_of(settings_of(*PAIR))
-    lines = forward_text.table(session, look(counts(500), counts(0), seconds=0.5), None)
+    ready = ready_of(settings_of(*PAIR))
+    lines = forward_text.table(ready, look(counts(500), counts(0), seconds=0.5), None)
     assert cells(lines.splitlines()[1])[3] == "1,000"
 
 
 def test_who_only_receives_has_no_columns_of_sending():
-    session = session_of(settings_of("reflect", "null:a", "--rx-only", "-m", "1.0"))
+    ready = ready_of(settings_of("reflect", "null:a", "--rx-only", "-m", "1.0"))
     only = replace(counts(1000), tx_frames=0, tx_octets=0)
-    lines = forward_text.table(session, look(only, ports=1), None).splitlines()
+    lines = forward_text.table(ready, look(only, ports=1), None).splitlines()
     assert "Tx" not in lines[0]
     assert cells(lines[1]) == ["0", "0", "1", "1,000", "0.67", "50.0%", "1,000"]
 
 
 def test_many_queues_are_shown_by_direction():
     words = ("reflect", "null:a", "null:b", "-m", "1.0/1.1", "-q", "33")
-    session = session_of(settings_of(*words))
-    lines = forward_text.table(session, look(*[counts(10)] * 66), None).splitlines()
+    ready = ready_of(settings_of(*words))
+    lines = forward_text.table(ready, look(*[counts(10)] * 66), None).splitlines()
     assert [cells(line)[:3] for line in lines[1:-1]] == [
         ["0>0", "all", "330"],
         ["1>1", "all", "330"],
@@ -93,41 +93,41 @@ def test_many_queues_are_shown_by_direction():
 
 
 def test_each_lcore_and_their_sum():
-    session = session_of(settings_of("reflect", "null:a", "null:b", "-m", "1.0/1.1/2.1"))
+    ready = ready_of(settings_of("reflect", "null:a", "null:b", "-m", "1.0/1.1/2.1"))
     lanes = [counts(busy_cycles=cycles) for cycles in (HZ // 4, HZ // 4, HZ // 10)]
     assert "CPU: lcore 1 50.0 %, lcore 2 10.0 %; sum 60.0 %" in forward_text.table(
-        session, look(*lanes), None
+        ready, look(*lanes), None
     )
     later = look(*[replace(lane, busy_cycles=HZ) for lane in lanes], seconds=2.0)
-    line = forward_text.table(session, later, look(*lanes)).splitlines()[-1]
+    line = forward_text.table(ready, later, look(*lanes)).splitlines()[-1]
     assert line == "CPU: lcore 1 150.0 %, lcore 2 90.0 %; sum 240.0 %"
-    found = forward_json.document(result_of(session, look(*lanes)), {})["cpu"]
+    found = forward_json.document(result_of(ready, look(*lanes)), {})["cpu"]
     assert found["utilisation"] == pytest.approx(0.6)
     assert [one["lcore"] for one in found["lcores"]] == [1, 2]
 
 
 def test_of_many_lcores_the_range_is_shown():
-    session = session_of(settings_of("reflect", "null:a", "-m", "0-15.0", "-q", "17"))
-    assert len(session.lanes) == 17
+    ready = ready_of(settings_of("reflect", "null:a", "-m", "0-15.0", "-q", "17"))
+    assert len(ready.lanes) == 17
     busy = [(lcore, lcore / 100) for lcore in range(17)]
     assert forward_text._cpu_line(busy) == "CPU: 17 lcores 0.0 % to 16.0 %; sum 136.0 %"
 
 
 def test_what_devices_dropped():
-    session = session_of(settings_of(*PAIR))
+    ready = ready_of(settings_of(*PAIR))
     device = {"imissed": 1200, "rx_nombuf": 34}
-    text = forward_text.table(session, look(counts(), counts(), device=device), None)
+    text = forward_text.table(ready, look(counts(), counts(), device=device), None)
     assert text.endswith("Dropped by port 0: no descriptor 1,200, no mbuf 34, socket full 0")
 
 
 def test_flows_are_counted_where_they_are_asked_for():
     words = ("reflect", "null:a", "-m", "1-2.0", "--count-flows=1000")
-    session = session_of(settings_of(*words))
+    ready = ready_of(settings_of(*words))
     lanes = (counts(distinct_flows=1000, distinct_overflow=7), counts(distinct_flows=12))
     now = look(*lanes, ports=1)
-    lines = forward_text.table(session, now, None).splitlines()
+    lines = forward_text.table(ready, now, None).splitlines()
     assert [line.split()[-1] for line in lines[:4]] == ["flows", "1,000+", "12", "1,012+"]
-    result = result_of(session, now)
+    result = result_of(ready, now)
     assert "flows         1,012+ distinct" in forward_text.summary(result)
     assert any("raise --count-flows" in note for note in result.verdict.notes)
     assert result.verdict.valid
@@ -258,9 +258,9 @@ def test_the_document():
 
 def test_eighty_columns_show_all_that_is_counted(monkeypatch):
     monkeypatch.setattr(forward_text, "terminal_columns", lambda: 80)
-    session = session_of(settings_of(*PAIR))
+    ready = ready_of(settings_of(*PAIR))
     busy = counts(99_743, dropped=218, duplicated=1209, reordered=300, not_taken=40)
-    lines = forward_text.table(session, look(busy, busy), None).splitlines()
+    lines = forward_text.table(ready, look(busy, busy), None).splitlines()
     assert max(map(len, lines)) <= 80
     for title in ("Rx frames/s", "Tx frames/s", "busy", "dropped", "duplicated", "lost"):
         assert title in lines[0]

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from support.made_up import flow, flow_queue, port, result, rx_queue, session, snapshot, tx_queue
+from support.made_up import flow, flow_queue, port, ready, result, rx_queue, snapshot, tx_queue
 from wirerate.cli.main import parse
 from wirerate.cli.run_args import settings_from_args
 
@@ -34,7 +34,7 @@ def lines_of(*latencies, labels=("f0",), floor_ns=0.0, hz=10**9):
     ]
     settings = settings_from_args(parse(["run", "plan.yaml"]), 1, [1, 2])
     settings = replace(settings, floor_ns=floor_ns)
-    run = session([made], [*flows, flow(len(labels))], settings)
+    run = ready([made], [*flows, flow(len(labels))], settings)
     return list(log_lines(result(run, snapshot(made, tsc_hz=hz)), STARTED))
 
 

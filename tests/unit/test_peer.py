@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.forwarders import ANSWERED, counts, look, result_of, session_of, settings_of
+from support.forwarders import ANSWERED, counts, look, ready_of, result_of, settings_of
 from support.made_up import ENVIRONMENT, plan, port, rx_queue, snapshot, tx_queue
 from support.network import free_port
 from wirerate.cli.counters_server import CountersServer
@@ -38,10 +38,10 @@ MS = 1_000_000
 
 def document(*lanes, words=("reflect", "null:a", "-m", "1.0"), **other):
     """What a reflector would answer."""
-    session = session_of(settings_of(*words))
-    ports = len(session.settings.locations)
+    ready = ready_of(settings_of(*words))
+    ports = len(ready.settings.locations)
     facts = dict(ENVIRONMENT)
-    return forward_json.document(result_of(session, look(*lanes, ports=ports, **other)), facts)
+    return forward_json.document(result_of(ready, look(*lanes, ports=ports, **other)), facts)
 
 
 def shown(result):

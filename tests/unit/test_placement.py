@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.made_up import flow, port, result, session, snapshot
+from support.made_up import flow, port, ready, result, snapshot
 from wirerate.cli.main import parse
 from wirerate.cli.perf_args import settings_from_args
 from wirerate.engine.eal import Memory
@@ -106,7 +106,7 @@ def made(words, placement):
     """A finished run of a port with this placement."""
     settings = settings_from_args(parse(words), range(8))
     made_port = port(())
-    of = session([made_port], [flow()], settings)
+    of = ready([made_port], [flow()], settings)
     of = of.placed({} if placement is None else {made_port.name: placement})
     return settings, result(of, snapshot(made_port))
 

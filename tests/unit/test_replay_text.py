@@ -232,7 +232,7 @@ def result(*ports, share=0.087):
     places = [SimpleNamespace(location=parse_location(text)) for text in ("null:a", "null:b")]
     plan = SimpleNamespace(ports=places)
     placements = {p.plan.name: place(p.plan.name, -1, [1], [1], {1: 0}) for p in ports}
-    session = SimpleNamespace(
+    ready = SimpleNamespace(
         about=about,
         infos={p.plan.name: info for p in ports},
         plan=plan,
@@ -241,7 +241,7 @@ def result(*ports, share=0.087):
     )
     cpu = CpuUse(share, ((1, 0.25),), (LcoreTime(1, 2.0, 1.5, 0.02),))
     return SimpleNamespace(
-        session=session,
+        ready=ready,
         ports=ports,
         final=final,
         cpu=cpu,

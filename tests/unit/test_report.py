@@ -14,9 +14,9 @@ from support.made_up import (
     flow,
     histogram,
     port,
+    ready,
     result,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
 )
@@ -48,7 +48,7 @@ def flows_of(made, fps):
 def table(now, before=None, *, tick=0, fps=None, line_rate_bps=None, words=(), **about):
     made = now.ports[0]
     asked = settings(*words)
-    run = session([made], flows_of(made, fps), asked, line_rate_bps, **about)
+    run = ready([made], flows_of(made, fps), asked, line_rate_bps, **about)
     return perf_text.table(run, asked, now, before, tick)
 
 
@@ -120,7 +120,7 @@ def test_rows_end_with_the_sending():
 
 
 def perf_result(made, fps=1500.0, words=(), about=None, **other):
-    run = session([made], flows_of(made, fps), settings(*words), **(about or {}))
+    run = ready([made], flows_of(made, fps), settings(*words), **(about or {}))
     return result(run, snapshot(made), **other)
 
 
@@ -219,7 +219,7 @@ def flows_on_one_queue(number, *, scale=1, unsent=()):
 
 def run_of(made, **about):
     flows = [flow(n, title=f"flow f{n}") for n in range(len({queue.stream for queue in made.tx}))]
-    return session([made], flows, settings(), **about)
+    return ready([made], flows, settings(), **about)
 
 
 def run_table(now, before=None):
@@ -254,14 +254,14 @@ def test_of_many_flows_the_worst_are_shown():
 
 def test_names_of_any_length_fit():
     made = flows_on_one_queue(1)
-    run = session([made], [flow(label="a" * 30 + "b" * 30)], settings())
+    run = ready([made], [flow(label="a" * 30 + "b" * 30)], settings())
     line = run_text.table(run, snapshot(made), None).splitlines()[1]
     assert line.startswith("aaaaaaaaa…bbbbbbbbbb ")
 
 
 def test_a_narrow_terminal_gets_what_fits():
     made = flows_on_one_queue(2, scale=10**9, unsent=[1])
-    run = session([made], [flow(n, label="f" * 25) for n in range(2)], settings())
+    run = ready([made], [flow(n, label="f" * 25) for n in range(2)], settings())
     text = run_text.table(run, snapshot(made, seconds=60.0), None, room=80)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("unsent") == text.count("missed") == text.count("received") == 1
@@ -309,7 +309,7 @@ def test_the_summary_of_very_many_flows_ends():
 def test_flows_without_a_rate_say_why():
     made = flows_on_one_queue(2)
     flows = [flow(0, None), flow(1, None, traced=True)]
-    text = run_text.summary(result(session([made], flows, settings()), snapshot(made)))
+    text = run_text.summary(result(ready([made], flows, settings()), snapshot(made)))
     assert "intended load as fast as the device takes frames" in text
     assert "intended load at the trace's own times" in text
 

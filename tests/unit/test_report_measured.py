@@ -14,9 +14,9 @@ from support.made_up import (
     flow,
     flow_queue,
     port,
+    ready,
     result,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
 )
@@ -40,7 +40,7 @@ def made(*latencies, flows=1, **queue):
 
 def run_of(own, flows=1, asked=None, also=()):
     plans = [flow(number, measured=True, rx_ports=(0,), fps=4.0) for number in range(flows)]
-    return session([own], [*plans, *also], asked or settings())
+    return ready([own], [*plans, *also], asked or settings())
 
 
 def summary(own, flows=1, **asked):
@@ -79,7 +79,7 @@ def test_unmeasured_flows_have_dashes_and_alone_no_columns():
     own = made(1000)
     _, rows = live(snapshot(own), also=[flow(1)])
     assert rows[1][-2:] == ["-", "-"]
-    alone = run_text.table(session([own], [flow()], settings()), snapshot(own), None, None)
+    alone = run_text.table(ready([own], [flow()], settings()), snapshot(own), None, None)
     assert "latency" not in alone
 
 
@@ -117,7 +117,7 @@ def test_several_flows_have_a_total():
 def test_perf_tells_it_with_the_port():
     own = made(400, 600)
     asked = perf_settings(parse(["perf", "ring:a"]), [1, 2])
-    run = session([own], [flow(measured=True, rx_ports=(0,), fps=4.0)], asked)
+    run = ready([own], [flow(measured=True, rx_ports=(0,), fps=4.0)], asked)
     whole = result(run, snapshot(own))
     text = perf_text.summary(whole, asked)
     assert "  came back       2 frames, lost 2 (50 %), duplicated 0, reordered 0\n" in text
@@ -167,7 +167,7 @@ def test_the_document_has_what_came_back():
 
 def test_without_measured_flows_there_is_no_total():
     own = made(400)
-    whole = document(own, session([own], [flow()], settings()))
+    whole = document(own, ready([own], [flow()], settings()))
     assert (whole["total"], whole["flows"][0]["received"]) == (None, None)
 
 
@@ -180,5 +180,5 @@ def test_of_many_flows_those_with_loss_are_shown(lost, shown):
     plans = [
         flow(at, title=f"flow {at}", measured=True, rx_ports=(0,), fps=4.0) for at in range(number)
     ]
-    text = run_text.summary(result(session([own], plans, settings()), snapshot(own)))
+    text = run_text.summary(result(ready([own], plans, settings()), snapshot(own)))
     assert (f"  flow {number - 1}: " in text) == shown

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.forwarders import accounted_peer
-from support.made_up import REPLIES, flow_queue, port, rx_queue, session, snapshot, tx_queue
+from support.made_up import REPLIES, flow_queue, port, ready, rx_queue, snapshot, tx_queue
 from support.made_up import flow as made_flow
 from support.made_up import result as made_result
 from wirerate.cli import perf, run, run_args
@@ -211,8 +211,8 @@ def expanded(text):
 
 def test_the_json_document_is_described_field_by_field():
     made = replace(port((tx_queue(),), (rx_queue(),), flows=(flow_queue(1),)), replies=REPLIES)
-    run_session = session([made], [made_flow(measured=True)], settings("plan.yaml", 1))
-    result = made_result(run_session, snapshot(made), cpu=CpuUse(0.1, ((1, 0.1),)))
+    run_ready = ready([made], [made_flow(measured=True)], settings("plan.yaml", 1))
+    result = made_result(run_ready, snapshot(made), cpu=CpuUse(0.1, ((1, 0.1),)))
     captures = ({"path": "/a.pcap", "frames": 1},)
     whole = run_json.document(replace(result, captures=captures, peer=accounted_peer()))
     rows = re.findall(r"^\| `([^`]+)`", section("The JSON document"), re.MULTILINE)

@@ -16,9 +16,9 @@ from support.made_up import (
     flow,
     flow_queue,
     port,
+    ready,
     result,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
 )
@@ -43,7 +43,7 @@ def document(*, measured=True, received=True):
     made = replace(made, replies=REPLIES if measured else None)
     settings = settings_from_args(parse(["run", "plan.yaml"]), 1, [1, 2])
     flows = [flow(measured=measured, rx_ports=(0,), fps=None if measured else 3.0)]
-    made_result = result(session([made], flows, settings), snapshot(made))
+    made_result = result(ready([made], flows, settings), snapshot(made))
     made_result = replace(made_result, peer=accounted_peer() if measured else None)
     return json.loads(json.dumps(run_json.document(made_result)))
 

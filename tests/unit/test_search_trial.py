@@ -15,8 +15,8 @@ from support.made_up import (
     flow,
     flow_queue,
     port,
+    ready,
     rx_queue,
-    session,
     snapshot,
     tx_queue,
     worker,
@@ -55,13 +55,13 @@ def look(seconds=1.0, frames=1000, *, came=None, lost_s=0.0, **other):
     return snapshot(own, seconds=seconds, workers=workers, stop_tsc=2**63)
 
 
-def session_of(*flows):
+def ready_of(*flows):
     made = flows or (flow(measured=True),)
-    return session(look().ports, made, SETTINGS)
+    return ready(look().ports, made, SETTINGS)
 
 
 def rates_of(*flows, **program):
-    made = session_of(*flows)
+    made = ready_of(*flows)
     streams = [{"name": own.name, "fps": own.intended_fps} for own in made.flows]
     return FlowRates.of(made, {"workers": [], "streams": streams} | program)
 
@@ -81,7 +81,7 @@ def test_flows_share_the_rate_as_the_plan_has_it():
     rates = rates_of(flow(0, 300.0), flow(1, 100.0))
     assert (rates.total_fps, rates.shares) == (400.0, (0.75, 0.25))
     assert rates.at(1000.0) == [750.0, 250.0]
-    assert [own.intended_fps for own in rates.session_at(1000.0).flows] == [750.0, 250.0]
+    assert [own.intended_fps for own in rates.ready_at(1000.0).flows] == [750.0, 250.0]
 
 
 def test_unpaced_flows_share_equally():
@@ -95,7 +95,7 @@ def test_streams_get_their_rates_and_no_end():
     rates = rates_of(flow(0, 100.0, duration_ns=5))
     (stream,) = rates.program_at(7.0, whole_bursts=False, grown=False)["streams"]
     assert stream == {"name": "s0", "fps": 7.0, "duration_ns": None}
-    assert rates.session_at(7.0).flows[0].duration_ns is None
+    assert rates.ready_at(7.0).flows[0].duration_ns is None
     (stream,) = rates.program_at(7.0, whole_bursts=True, grown=False)["streams"]
     assert stream["whole_bursts"] is True
     (stream,) = rates.program_at(math.inf, whole_bursts=True, grown=False)["streams"]
@@ -130,7 +130,7 @@ def test_flows_without_a_rate_to_change(flows, program, words):
 
 
 def test_nothing_to_send():
-    empty = session(look().ports, (), SETTINGS)
+    empty = ready(look().ports, (), SETTINGS)
     with pytest.raises(PlanError, match="no flow is sent"):
         FlowRates.of(empty, {"streams": []})
 
@@ -139,7 +139,7 @@ class Trial:
     """A trial that ends as it is told."""
 
     def __init__(self, ends, program, of, duration_ns):
-        self.program, self.session, self.duration_ns = program, of, duration_ns
+        self.program, self.ready, self.duration_ns = program, of, duration_ns
         self.began, self.sent, self.final = look(0.0, 0), look(), look(**ends.get("final", {}))
         self.death = ends.get("death")
         self.arriving_s = None
@@ -238,7 +238,7 @@ def test_a_dead_engine_and_an_impatient_user():
 
 
 def live(before, after, fps=1000.0):
-    return live_step(before, after, session_of(), fps)
+    return live_step(before, after, ready_of(), fps)
 
 
 def test_an_interval_is_a_step():
@@ -253,7 +253,7 @@ def test_more_than_was_sent_may_come():
 
 
 def test_unmeasured_flows_have_no_loss():
-    step = live_step(look(), look(2.0, 2000), session_of(flow()), 1000.0)
+    step = live_step(look(), look(2.0, 2000), ready_of(flow()), 1000.0)
     assert step.loss_ratio is None
 
 
@@ -291,7 +291,7 @@ def test_doubts_about_an_interval(after, words):
 def test_a_gap_of_an_interval_counts_where_flows_are_measured():
     after = look(2.0, 2000, lost_s=0.011)
     assert not live(look(), after).valid
-    assert live_step(look(), after, session_of(flow()), 1000.0).valid
+    assert live_step(look(), after, ready_of(flow()), 1000.0).valid
 
 
 class LiveTrial(Trial):

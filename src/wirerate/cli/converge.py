@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from wirerate.report.view import View
     from wirerate.search.step import Progress
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
     from wirerate.trial.search_trial import Load
-    from wirerate.trial.session import Session
 
     Show = Callable[[Progress], None]
 
@@ -65,25 +65,25 @@ class Found:
             self.result = replace(self.result, verdict=verdict)
 
 
-def converge(session: Session, program: dict[str, Any], load: Load) -> Found:
-    """Search as the session's settings say, and show each step, unless with --json.
+def converge(ready: ReadyPlan, program: dict[str, Any], load: Load) -> Found:
+    """Search as the settings say, and show each step, unless with --json.
 
     Ctrl-C ends it; what was found until then is kept. Raises PlanError where flows have no rate
     that could be changed, or a search for loss has nothing to measure.
     """
-    asked = session.settings.converge
+    asked = ready.settings.converge
     assert asked is not None
-    rates = FlowRates.of(session, program)
+    rates = FlowRates.of(ready, program)
     steps: list[Progress] = []
 
     def show(progress: Progress) -> None:
         steps.append(progress)
-        if not session.settings.json:
+        if not ready.settings.json:
             print(step_row(progress), flush=True)
 
     if asked.to is ConvergeTo.LOSS:
-        _check_loss_is_measured(session)
-    if not session.settings.json:
+        _check_loss_is_measured(ready)
+    if not ready.settings.json:
         print(HEADER, flush=True)
     if asked.to is ConvergeTo.LOSS:
         return _converge_loss(asked, rates, load, steps, show)
@@ -93,7 +93,7 @@ def converge(session: Session, program: dict[str, Any], load: Load) -> Found:
 def _converge_loss(
     asked: Converge, rates: FlowRates, load: Load, steps: list[Progress], show: Show
 ) -> Found:
-    measurer = TrialMeasurer(load, rates, rates.session.settings.duration_ns or TRIAL_DEFAULT_NS)
+    measurer = TrialMeasurer(load, rates, rates.ready.settings.duration_ns or TRIAL_DEFAULT_NS)
     search = converge_loss(measurer, _bounds(rates), asked.tolerance, asked.max_loss)
     with stopping(measurer):
         outcome = run_search(search, show, _max_time_s(asked))
@@ -104,10 +104,10 @@ def _converge_loss(
 def _converge_cpu(
     asked: Converge, rates: FlowRates, load: Load, steps: list[Progress], show: Show
 ) -> Found:
-    settings = rates.session.settings
+    settings = rates.ready.settings
     interval_s = (settings.duration_ns or INTERVAL_DEFAULT_NS) / _NS_PER_S
     live = LiveMeasurer(load, rates, interval_s)
-    senders = {lcore for port in rates.session.ports for lcore in port.tx_lcores}
+    senders = {lcore for port in rates.ready.ports for lcore in port.tx_lcores}
     search = converge_cpu(live, len(senders), _bounds(rates), asked.tolerance, follow=asked.follow)
     with stopping(live):
         outcome = run_search(search, show, _max_time_s(asked))
@@ -135,8 +135,8 @@ def _max_time_s(asked: Converge) -> float | None:
     return None if asked.max_time_ns is None else asked.max_time_ns / _NS_PER_S
 
 
-def _check_loss_is_measured(session: Session) -> None:
-    for flow in session.flows:
+def _check_loss_is_measured(ready: ReadyPlan) -> None:
+    for flow in ready.flows:
         if not flow.measured:
             raise PlanError(
                 f"--converge loss: {flow.title} is not measured, so that nobody knows its loss; "
@@ -144,12 +144,12 @@ def _check_loss_is_measured(session: Session) -> None:
             )
 
 
-def report(found: Found, session: Session, view: View, facts: Mapping[str, Any]) -> int:
+def report(found: Found, ready: ReadyPlan, view: View, facts: Mapping[str, Any]) -> int:
     """Print the result, as text or JSON; the exit code. ``facts`` are those of the environment."""
     outcome, result = found.outcome, found.result
-    asked = session.settings.converge
+    asked = ready.settings.converge
     assert asked is not None
-    if session.settings.json:
+    if ready.settings.json:
         search = search_document(asked, outcome, found.steps)
         if result is None:
             document = {

@@ -55,8 +55,8 @@ from wirerate.report.view import Setup
 from wirerate.trial.flow_control import flow_control_notes
 from wirerate.trial.neighbors import resolve_neighbors
 from wirerate.trial.peer_client import PeerWatch, ask
+from wirerate.trial.ready_plan import ReadyPlan
 from wirerate.trial.run_result import run_result
-from wirerate.trial.session import Session
 from wirerate.trial.trial import Trial, warm_up
 from wirerate.units import format_duration_ns
 
@@ -236,46 +236,46 @@ class _Run:
         named = [self.titles[entry.port] for entry in self.lcore_map.ports]
         tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
         neighbors = resolve_neighbors(engine, self.plan, self.lcore_map)
-        session, compiled = self._session(about, opened, drafts, neighbors, laps)
-        self._check_measured(session)
+        ready, compiled = self._ready(about, opened, drafts, neighbors, laps)
+        self._check_measured(ready)
         program = loop_program(
             make_program(self.plan, self.settings, self.lcore_map, compiled), laps
         )
         awake = awake_notes(self.settings.cpu_saver_ns, program["workers"])
-        session = replace(session, notes=(*session.notes, *awake))
+        ready = replace(ready, notes=(*ready.notes, *awake))
         if self.settings.warm_up_ns:
-            self._warm_up(engine, program, session)
+            self._warm_up(engine, program, ready)
         if self.settings.converge is not None:
-            found = converge(session, program, partial(self._trial, engine))
+            found = converge(ready, program, partial(self._trial, engine))
             found.note_death(engine.end())
-            return report(found, session, self.view, self._facts(session))
-        trial = self._trial(engine, program, session, self.settings.duration_ns)
+            return report(found, ready, self.view, self._facts(ready))
+        trial = self._trial(engine, program, ready, self.settings.duration_ns)
         told = engine.call("ports.memory")["ports"]
-        session = session.placed(with_memory(placements, told))
+        ready = ready.placed(with_memory(placements, told))
         watch = None
         if self.settings.peer is not None:
             watch = PeerWatch(self.settings.peer, self.settings.settle_ns)
             trial.settled = watch.end
         with stopping(trial), watch or nullcontext():
-            self._watch(trial, session)
+            self._watch(trial, ready)
             trial.end()
-        return self._report(trial, session, watch)
+        return self._report(trial, ready, watch)
 
-    def _facts(self, session: Session) -> Mapping[str, Any]:
-        return environment(session.about["dpdk"], self.started)
+    def _facts(self, ready: ReadyPlan) -> Mapping[str, Any]:
+        return environment(ready.about["dpdk"], self.started)
 
-    def _check_measured(self, session: Session) -> None:
+    def _check_measured(self, ready: ReadyPlan) -> None:
         """Refuse options about latencies where there are none."""
         asked = {"--histogram": self.settings.histogram, "--floor": self.settings.floor_ns}
         for option, value in asked.items():
-            if value and not any(flow.measured for flow in session.flows):
+            if value and not any(flow.measured for flow in ready.flows):
                 raise PlanError(
                     f"{option}: no flow is measured, so there are no latencies; measure one "
                     "(metrics: {enable: true} in its plan, --measure of perf), or leave it out"
                 )
 
     def _trial(
-        self, engine: Engine, program: dict[str, Any], session: Session, duration_ns: int | None
+        self, engine: Engine, program: dict[str, Any], ready: ReadyPlan, duration_ns: int | None
     ) -> Trial:
         """A trial of the program, which is loaded for it.
 
@@ -283,10 +283,10 @@ class _Run:
         before, are foreign to it.
         """
         ports = self.plan.ports
-        growth = Growth({port.name: ports[port.index].location for port in session.ports})
+        growth = Growth({port.name: ports[port.index].location for port in ready.ports})
         with self._refusals_named():
             counters = engine.load(program | {"stamp_magic": secrets.randbelow(1 << 16)})
-        expected = [flow for flow in session.flows if flow.expected]
+        expected = [flow for flow in ready.flows if flow.expected]
         return Trial(
             engine,
             counters,
@@ -298,12 +298,12 @@ class _Run:
             growth=growth,
         )
 
-    def _warm_up(self, engine: Engine, program: dict[str, Any], session: Session) -> None:
+    def _warm_up(self, engine: Engine, program: dict[str, Any], ready: ReadyPlan) -> None:
         """The same before, which nobody counts."""
         if not self.settings.json:
             print(f"Warming up for {format_duration_ns(self.settings.warm_up_ns)}.", flush=True)
         quiet = {key: part for key, part in program.items() if key != "captures"}
-        trial = self._trial(engine, quiet, session, self.settings.warm_up_ns)
+        trial = self._trial(engine, quiet, ready, self.settings.warm_up_ns)
         with stopping(trial):
             warm_up(trial)
 
@@ -315,14 +315,14 @@ class _Run:
         except EngineRefusedError as error:
             raise named_refusal(error, self.plan, self.lcore_map, self.titles) from error
 
-    def _session(
+    def _ready(
         self,
         about: Mapping[str, Any],
         opened: Sequence[Mapping[str, Any]],
         drafts: Sequence[CompiledFlow],
         neighbors: Mapping[Neighbor, int],
         laps: Mapping[str, int],
-    ) -> tuple[Session, list[CompiledFlow]]:
+    ) -> tuple[ReadyPlan, list[CompiledFlow]]:
         """Settle what had to wait for open ports: line rates, their addresses, frames/s.
 
         NICs send from their own address, virtual ports from a made-up one: the same in every run.
@@ -348,20 +348,20 @@ class _Run:
             *loop_notes(named, infos, laps),
             *flow_control_notes(named, infos),
         )
-        return Session(plan, self.settings, ports, flows, infos, about, notes), compiled
+        return ReadyPlan(plan, self.settings, ports, flows, infos, about, notes), compiled
 
-    def _watch(self, trial: Trial, session: Session) -> None:
+    def _watch(self, trial: Trial, ready: ReadyPlan) -> None:
         """Show progress; a run shorter than a period shows its one block at the end."""
         before = None
         with open_screen(quiet=self.settings.json) as screen:
             for number, now in enumerate(trial.watch()):
-                screen.show(self.view.tick(session, now, before, number))
+                screen.show(self.view.tick(ready, now, before, number))
                 before = now
             if trial.final is not None and before is None:
-                screen.show(self.view.tick(session, trial.final, None, 0))
+                screen.show(self.view.tick(ready, trial.final, None, 0))
 
-    def _report(self, trial: Trial, session: Session, watch: PeerWatch | None) -> int:
-        result = run_result(trial, session, self._facts(session), watch)
+    def _report(self, trial: Trial, ready: ReadyPlan, watch: PeerWatch | None) -> int:
+        result = run_result(trial, ready, self._facts(ready), watch)
         if self.settings.json:
             print(json.dumps(self.view.document(result), indent=2), flush=True)
         else:

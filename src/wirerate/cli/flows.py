@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Flow, Plan, PlanPort
     from wirerate.report.flows_live import Look
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
 
 
@@ -93,10 +93,10 @@ class FlowsView:
         """What is sent where, lcore map, memory."""
         return flows_text.setup_text(setup, self._settings)
 
-    def tick(self, session: Session, now: Snapshot, before: Snapshot | None, number: int) -> str:
+    def tick(self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, number: int) -> str:
         """Rows of queues, and how many flows there are."""
         del number
-        look = look_at(session, self._settings, now, before)
+        look = look_at(ready, self._settings, now, before)
         self._looks.append(look)
         return flows_text.table(look, self._settings)
 

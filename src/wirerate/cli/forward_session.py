@@ -38,7 +38,7 @@ from wirerate.plan.placement import nodes_of, place, placement_lines
 from wirerate.plan.program import port_name, port_refusal
 from wirerate.report import forward_json, forward_text
 from wirerate.report.screen import open_screen
-from wirerate.trial.forward_result import ForwardSession, forward_result
+from wirerate.trial.forward_result import ReadyForward, forward_result
 from wirerate.trial.forward_trial import ForwardTrial
 
 if TYPE_CHECKING:
@@ -154,29 +154,29 @@ def _forward(
     tell_ports(engine, settings, about, named)
     tsc_hz: int = about["tsc_hz"]
     work_cycles = settings.impairments.work.in_cycles(tsc_hz)
-    session = ForwardSession(settings, lanes, tuple(opened), about, work_cycles)
+    ready = ReadyForward(settings, lanes, tuple(opened), about, work_cycles)
     growth = Growth({port_name(at): one for at, one in enumerate(settings.locations)})
     counters = engine.load(forward_program(settings, lanes, opened, tsc_hz))
     period_s = settings.period_ns / _NS_PER_S
     trial = ForwardTrial(engine, counters, lanes, settings.duration_ns, period_s, growth)
     facts = environment(about["dpdk"], started)
-    with stopping(trial), _serving(server, trial, session, facts):
-        _watch(trial, session)
+    with stopping(trial), _serving(server, trial, ready, facts):
+        _watch(trial, ready)
         trial.end()
-    return _report(trial, session, facts)
+    return _report(trial, ready, facts)
 
 
 def _serving(
     server: CountersServer | None,
     trial: ForwardTrial,
-    session: ForwardSession,
+    ready: ReadyForward,
     facts: Mapping[str, Any],
 ) -> AbstractContextManager[None]:
     """Let the server tell the counters as of then, while the block runs."""
     if server is None:
         return nullcontext()
     return server.serving(
-        lambda: forward_json.document(forward_result(trial, session, trial.fresh_look()), facts)
+        lambda: forward_json.document(forward_result(trial, ready, trial.fresh_look()), facts)
     )
 
 
@@ -196,20 +196,20 @@ def _named(
     return EngineRefusedError(text, path=error.path, errno_name=error.errno_name)
 
 
-def _watch(trial: ForwardTrial, session: ForwardSession) -> None:
+def _watch(trial: ForwardTrial, ready: ReadyForward) -> None:
     """Show progress; a run shorter than a period shows its one block at the end."""
     before = None
-    with open_screen(quiet=session.settings.json) as screen:
+    with open_screen(quiet=ready.settings.json) as screen:
         for now in trial.watch():
-            screen.show(forward_text.table(session, now, before))
+            screen.show(forward_text.table(ready, now, before))
             before = now
         if before is None:
-            screen.show(forward_text.table(session, trial.final, None))
+            screen.show(forward_text.table(ready, trial.final, None))
 
 
-def _report(trial: ForwardTrial, session: ForwardSession, facts: Mapping[str, Any]) -> int:
-    result = forward_result(trial, session)
-    if session.settings.json:
+def _report(trial: ForwardTrial, ready: ReadyForward, facts: Mapping[str, Any]) -> int:
+    result = forward_result(trial, ready)
+    if ready.settings.json:
         document: dict[str, Any] = forward_json.document(result, facts)
         print(json.dumps(document, indent=2), flush=True)
     else:

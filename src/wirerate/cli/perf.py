@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Flow, PlanPort
     from wirerate.plan.perf_settings import PerfSettings
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
 
 
@@ -76,9 +76,9 @@ class PerfView:
         """Ports, lcore map, memory."""
         return perf_text.setup_text(setup, self._settings)
 
-    def tick(self, session: Session, now: Snapshot, before: Snapshot | None, number: int) -> str:
+    def tick(self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, number: int) -> str:
         """The rows of pktperf."""
-        return perf_text.table(session, self._settings, now, before, number)
+        return perf_text.table(ready, self._settings, now, before, number)
 
     def summary(self, result: RunResult) -> str:
         """All ports, and the verdict."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from wirerate.plan.model import Flow, PlanPort
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
 
 
@@ -74,10 +74,10 @@ class RunView:
         """Ports, lcore map, memory."""
         return run_text.setup_text(setup)
 
-    def tick(self, session: Session, now: Snapshot, before: Snapshot | None, number: int) -> str:
+    def tick(self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, number: int) -> str:
         """A row per flow and per port."""
         del number
-        return run_text.table(session, now, before)
+        return run_text.table(ready, now, before)
 
     def summary(self, result: RunResult) -> str:
         """All flows and ports, and the verdict."""

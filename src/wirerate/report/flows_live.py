@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wirerate.plan.flows_settings import FlowsSettings
-    from wirerate.trial.session import Session
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.snapshot import FlowQueue, RxQueue, Snapshot, TxQueue
 
 _NS_PER_S = 1_000_000_000
@@ -81,7 +81,7 @@ class Look:
 
 
 def look_at(
-    session: Session, settings: FlowsSettings, now: Snapshot, before: Snapshot | None
+    ready: ReadyPlan, settings: FlowsSettings, now: Snapshot, before: Snapshot | None
 ) -> Look:
     """The figures from ``before`` (None: from the start) to ``now``."""
     return Look(
@@ -90,7 +90,7 @@ def look_at(
         rx=_rx_looks(settings, now, before),
         busy=busy_shares(before, now),
         active_flows=_active_flows(settings, now) if settings.ramped else None,
-        latency=_latency(session, now, before),
+        latency=_latency(ready, now, before),
     )
 
 
@@ -145,7 +145,7 @@ def _rx_looks(
     )
 
 
-def _latency(session: Session, now: Snapshot, before: Snapshot | None) -> LatencyLook | None:
+def _latency(ready: ReadyPlan, now: Snapshot, before: Snapshot | None) -> LatencyLook | None:
     """Of all measured frames; None when there are none, or the looks are without them."""
     earlier = () if before is None else _flow_queues(before)
     histograms: list[Histogram] = []
@@ -163,7 +163,7 @@ def _latency(session: Session, now: Snapshot, before: Snapshot | None) -> Latenc
     if count <= 0 or not added.buckets:
         return None
     ns_per_cycle = _NS_PER_S / now.tsc_hz
-    floor_ns = session.settings.floor_ns
+    floor_ns = ready.settings.floor_ns
 
     def told(value: float | None) -> float:
         return max(0.0, (value or 0.0) * ns_per_cycle - floor_ns)

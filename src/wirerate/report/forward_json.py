@@ -35,26 +35,26 @@ def document(result: ForwardResult, environment: Mapping[str, Any]) -> dict[str,
 
     ``environment``: see `wirerate.host.environment`.
     """
-    session = result.session
+    ready = result.ready
     return {
         "schema": SCHEMA,
-        "command": session.settings.command,
+        "command": ready.settings.command,
         "verdict": verdict_document(result.verdict),
         "seconds": result.seconds,
-        "settings": _settings(session.settings, session.work_cycles),
+        "settings": _settings(ready.settings, ready.work_cycles),
         "ways": [_way(way, result) for way in result.ways],
         "total": _counts(result.total),
         "cpu": {
             "utilisation": sum(busy for _, busy in result.busy),
             "lcores": lcores_document(result.busy, result.times),
         },
-        "ports": [_port(index, result) for index in range(len(session.settings.locations))],
+        "ports": [_port(index, result) for index in range(len(ready.settings.locations))],
         "captures": [
             {"port": capture.port, "path": capture.path, "frames": result.captured[capture.path]}
-            for capture in session.settings.captures
+            for capture in ready.settings.captures
             if capture.path in result.captured
         ],
-        "engine": engine_facts(session.about, result.final.base),
+        "engine": engine_facts(ready.about, result.final.base),
         "environment": dict(environment),
     }
 
@@ -105,15 +105,15 @@ def _counts(counts: LaneCounts) -> dict[str, int]:
 
 
 def _port(index: int, result: ForwardResult) -> dict[str, Any]:
-    session, name = result.session, port_name(index)
-    info = session.infos[index]
-    hosts = [str(host.address) for host in session.settings.addresses if host.port == index]
+    ready, name = result.ready, port_name(index)
+    info = ready.infos[index]
+    hosts = [str(host.address) for host in ready.settings.addresses if host.port == index]
     answers = result.final.answers.get(name)
     return {
         "port": index,
-        "location": str(session.settings.locations[index]),
+        "location": str(ready.settings.locations[index]),
         "driver": info["driver"],
-        "mac": mac_of(session.settings, index, info) if hosts else info["mac"],
+        "mac": mac_of(ready.settings, index, info) if hosts else info["mac"],
         "addresses": hosts,
         "answers": None if answers is None else asdict(answers),
         "socket_drops": result.final.base.port(name).device.socket_drops,

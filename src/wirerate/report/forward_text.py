@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wirerate.engine.eal import Memory
     from wirerate.plan.forward_lanes import Lane
     from wirerate.plan.forward_settings import ForwardSettings, Way
-    from wirerate.trial.forward_result import ForwardResult, ForwardSession, WayResult
+    from wirerate.trial.forward_result import ForwardResult, ReadyForward, WayResult
     from wirerate.trial.forward_snapshot import ForwardSnapshot
 
 LANES_SHOWN = 64
@@ -122,20 +122,20 @@ def _delay_lines(settings: ForwardSettings, lanes: Sequence[Lane]) -> Iterator[s
     )
 
 
-def table(session: ForwardSession, now: ForwardSnapshot, before: ForwardSnapshot | None) -> str:
+def table(ready: ReadyForward, now: ForwardSnapshot, before: ForwardSnapshot | None) -> str:
     """Rates and busy shares between two looks; impairments and losses since the start.
 
     ``before`` None: the start.
     """
     seconds = now.seconds_since(before)
-    groups = _groups(session)
+    groups = _groups(ready)
     earlier = [LaneCounts()] * len(now.lanes) if before is None else before.lanes
     recent = [
         LaneResult(lane, _difference(late, early))
-        for lane, late, early in zip(session.lanes, now.lanes, earlier, strict=True)
+        for lane, late, early in zip(ready.lanes, now.lanes, earlier, strict=True)
     ]
-    columns = _COLUMNS if any(lane.target is not None for lane in session.lanes) else _COUNT_COLUMNS
-    flows = bool(session.settings.distinct_max)
+    columns = _COLUMNS if any(lane.target is not None for lane in ready.lanes) else _COUNT_COLUMNS
+    flows = bool(ready.settings.distinct_max)
     rows = []
     for cells, members in [*groups, (("total", "", ""), range(len(recent)))]:
         counted = add_up(now.lanes[at] for at in members)
@@ -143,7 +143,7 @@ def table(session: ForwardSession, now: ForwardSnapshot, before: ForwardSnapshot
         row = (*cells, *_cells(own, counted, seconds, now.tsc_hz, len(columns)))
         rows.append((*row, _flows_cell(counted)) if flows else row)
     shown = (*columns, _FLOWS_COLUMN) if flows else columns
-    below = [_cpu_line(lcores_busy(session.lanes, now, before)), *_device_lines(now)]
+    below = [_cpu_line(lcores_busy(ready.lanes, now, before)), *_device_lines(now)]
     room = terminal_columns()
     return "\n".join([*table_lines(shown, rows, room), wrapped("\n".join(below), room)])
 
@@ -175,19 +175,19 @@ def _device_lines(now: ForwardSnapshot) -> Iterator[str]:
             )
 
 
-def _groups(session: ForwardSession) -> list[tuple[tuple[str, str, str], Sequence[int]]]:
+def _groups(ready: ReadyForward) -> list[tuple[tuple[str, str, str], Sequence[int]]]:
     """The rows: their first cells and the lanes that they add up."""
-    if len(session.lanes) <= LANES_SHOWN:
+    if len(ready.lanes) <= LANES_SHOWN:
         return [
             ((_short(lane.source, lane.target), str(lane.queue), str(lane.lcore)), [at])
-            for at, lane in enumerate(session.lanes)
+            for at, lane in enumerate(ready.lanes)
         ]
     return [
         (
             (_short(way.source, way.target), "all", ""),
-            [at for at, lane in enumerate(session.lanes) if lane.source == way.source],
+            [at for at, lane in enumerate(ready.lanes) if lane.source == way.source],
         )
-        for way in session.settings.ways
+        for way in ready.settings.ways
     ]
 
 
@@ -230,7 +230,7 @@ def summary(result: ForwardResult) -> str:
     lines = [f"Summary of {seconds_text(result.seconds)}"]
     for way in result.ways:
         lines += _way_lines(way)
-        if result.session.settings.distinct_max:
+        if result.ready.settings.distinct_max:
             lines.append(f"    flows         {_flows_cell(way.counts)} distinct")
     lines += _answer_lines(result)
     lines.append(f"  {_cpu_line(result.busy)}")
@@ -272,11 +272,11 @@ def _rate(way: WayResult) -> str:
 
 
 def _answer_lines(result: ForwardResult) -> Iterator[str]:
-    settings = result.session.settings
+    settings = result.ready.settings
     for port in sorted({host.port for host in settings.addresses}):
         answers = result.final.answers[f"p{port}"]
         hosts = [str(host.address) for host in settings.addresses if host.port == port]
-        mac = mac_of(settings, port, result.session.infos[port])
+        mac = mac_of(settings, port, result.ready.infos[port])
         yield f"  port {port} answers as {', '.join(hosts)} at {mac}"
         yield (
             f"    answered      {format_count(answers.arp)} ARP requests, "

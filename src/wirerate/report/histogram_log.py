@@ -33,7 +33,7 @@ def log_lines(result: RunResult, started: datetime) -> Iterator[str]:
     yield f"#[StartTime: {stamp:.3f} (seconds since epoch), {started.isoformat()}]"
     yield f"#[BaseTime: {stamp:.3f} (seconds since epoch)]"
     yield "#[wirerate: latencies in ns; Interval_Max too]"
-    floor_ns = result.session.settings.floor_ns
+    floor_ns = result.ready.settings.floor_ns
     if floor_ns:
         yield f"#[wirerate: a floor of {floor_ns:g} ns has been taken off]"
     yield '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from wirerate.trial.cpu import CpuUse
     from wirerate.trial.cpu_lost import LcoreTime
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import Percentiles, RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot
     from wirerate.trial.verdict import Verdict
 
@@ -32,8 +32,8 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 
 def engine_document(result: RunResult) -> dict[str, Any]:
     """The engine, how it transmits and what it took."""
-    facts = engine_facts(result.session.about, result.final)
-    return facts | {"transmit_engine": result.session.settings.engine}
+    facts = engine_facts(result.ready.about, result.final)
+    return facts | {"transmit_engine": result.ready.settings.engine}
 
 
 def engine_facts(engine: Mapping[str, Any], final: Snapshot) -> dict[str, Any]:
@@ -109,9 +109,9 @@ def device_document(device: Device) -> dict[str, Any]:
     return {word: words[word] for word in words if word not in {"ibytes", "obytes"}}
 
 
-def placement_document(session: Session, name: str) -> dict[str, Any] | None:
+def placement_document(ready: ReadyPlan, name: str) -> dict[str, Any] | None:
     """The NUMA nodes of a port's lcores and memory, by the engine's name; None: not looked up."""
-    placement = session.placements.get(name)
+    placement = ready.placements.get(name)
     return None if placement is None else placement.document()
 
 

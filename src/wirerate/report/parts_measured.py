@@ -12,9 +12,9 @@ from wirerate.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.received import Arrivals, Received
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Port, Snapshot
 
 _US_NS = 1000.0
@@ -96,14 +96,14 @@ class LiveFlows:
     """What measured flows received between two looks, as cells of a table."""
 
     def __init__(
-        self, session: Session, now: Snapshot, before: Snapshot | None, seconds: float
+        self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, seconds: float
     ) -> None:
-        self.measured = any(flow.measured for flow in session.flows)
-        self._now = arrivals(now, session.flows)
-        self._before = {} if before is None else arrivals(before, session.flows)
+        self.measured = any(flow.measured for flow in ready.flows)
+        self._now = arrivals(now, ready.flows)
+        self._before = {} if before is None else arrivals(before, ready.flows)
         self._seconds = seconds
         self._ns_per_cycle = 1e9 / now.tsc_hz
-        self._floor_ns = session.settings.floor_ns
+        self._floor_ns = ready.settings.floor_ns
 
     def cells(self, stream: str) -> tuple[str, str]:
         """Frames/s received, and their mean latency [us]; dashes for what is not known."""

@@ -42,9 +42,9 @@ def engine_lines(result: RunResult) -> list[str]:
     ]
     if result.cpu.times:
         lines.append(f"  CPU lost        {cpu_lost_text(result.cpu.times)}")
-    placements = result.session.placements.values()
+    placements = result.ready.placements.values()
     lines += [f"  NUMA            {line}" for line in memory_lines(placements)]
-    if result.session.settings.cpu_saver_ns and result.cpu.share is not None:
+    if result.ready.settings.cpu_saver_ns and result.cpu.share is not None:
         busy = "".join(
             f", lcore {lcore} busy {100 * share:.1f} %" for lcore, share in result.cpu.busy
         )

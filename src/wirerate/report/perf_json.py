@@ -35,7 +35,7 @@ SCHEMA = "wirerate-perf/1"
 def document(result: RunResult, frame_size: int) -> dict[str, Any]:
     """The whole document; frames and octets are integers, octets count the FCS."""
     final = result.final
-    infos = result.session.infos
+    infos = result.ready.infos
     back = {flow.plan.port: flow.received for flow in result.flows}
     return {
         "schema": SCHEMA,
@@ -44,7 +44,7 @@ def document(result: RunResult, frame_size: int) -> dict[str, Any]:
         "ports": [
             _port(port, frame_size, final.port(port.plan.name), infos[port.plan.name], final.tsc_hz)
             | flow_document(back.get(port.plan.index))
-            | {"placement": placement_document(result.session, port.plan.name)}
+            | {"placement": placement_document(result.ready, port.plan.name)}
             for port in result.ports
         ],
         "total": total_document(result),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from wirerate.plan.perf_settings import PerfSettings
     from wirerate.plan.program import PortPlan
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import Percentiles, PortResult, RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Port, Snapshot, TxQueue
 
 _COLUMN = 14
@@ -54,24 +54,24 @@ def setup_text(setup: Setup, settings: PerfSettings) -> str:
 
 
 def table(
-    session: Session, settings: PerfSettings, now: Snapshot, before: Snapshot | None, tick: int
+    ready: ReadyPlan, settings: PerfSettings, now: Snapshot, before: Snapshot | None, tick: int
 ) -> str:
     """All ports' rows for the time between two snapshots (since the start when before is None)."""
     lines = [header(tick)]
     seconds = now.seconds_since(before)
-    for plan in session.ports:
+    for plan in ready.ports:
         port = now.port(plan.name)
         rows = _Rows(port, None if before is None else before.port(plan.name), seconds)
-        lines.append(_link_line(session, plan, settings, now.tsc_hz, up=port.device.link_up))
+        lines.append(_link_line(ready, plan, settings, now.tsc_hz, up=port.device.link_up))
         lines += rows.lines()
-    lines += ["", _settings_line(settings, session.infos.values())]
+    lines += ["", _settings_line(settings, ready.infos.values())]
     return "\n".join(lines)
 
 
 def _link_line(
-    session: Session, plan: PortPlan, settings: PerfSettings, hz: int, *, up: bool
+    ready: ReadyPlan, plan: PortPlan, settings: PerfSettings, hz: int, *, up: bool
 ) -> str:
-    info = session.infos[plan.name]
+    info = ready.infos[plan.name]
     if plan.line_rate_bps is None:
         link = f"Link {'up' if up else 'down'}, no line rate"
         pps = "unknown"
@@ -86,7 +86,7 @@ def _link_line(
     if info.get("flow_control") is not None:
         link += f", Flow Control {info['flow_control']}"
     budget = "unpaced"
-    for flow in session.flows_of(plan):
+    for flow in ready.flows_of(plan):
         if flow.intended_fps is not None:
             queues = len(plan.tx_lcores)
             budget = format_count(int(hz / flow.intended_fps * settings.burst * queues))

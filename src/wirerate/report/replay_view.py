@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Flow, PlanPort
     from wirerate.plan.replay_document import TraceFacts
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import PortResult, RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
 
 SCHEMA = "wirerate-replay/1"
@@ -66,10 +66,10 @@ class ReplayView:
         """What of the file is not sent as it was on the wire."""
         return text.trace_warnings(self.facts, by_times=self.by_times)
 
-    def tick(self, session: Session, now: Snapshot, before: Snapshot | None, number: int) -> str:
+    def tick(self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, number: int) -> str:
         """A row per port."""
         del number
-        ports = {port.index: port.name for port in session.ports}
+        ports = {port.index: port.name for port in ready.ports}
         return text.table(now, before, ports, self.facts.frames)
 
     def summary(self, result: RunResult) -> str:
@@ -117,7 +117,7 @@ class ReplayView:
         }
 
     def _port_document(self, port: PortResult, result: RunResult) -> dict[str, Any]:
-        info = result.session.infos[port.plan.name]
+        info = result.ready.infos[port.plan.name]
         shown = _shown(port, result)
         return {
             "port": port.plan.index,
@@ -125,7 +125,7 @@ class ReplayView:
             "driver": info["driver"],
             "mac": info["mac"],
             **device_facts(info, result.final.port(port.plan.name)),
-            "placement": parts_json.placement_document(result.session, port.plan.name),
+            "placement": parts_json.placement_document(result.ready, port.plan.name),
             "lcore": shown.lcore,
             "numa": shown.numa,
             "line_rate_bps": port.plan.line_rate_bps,
@@ -168,7 +168,7 @@ def _placed(location: Location, lcores: Sequence[int]) -> text.ReplayPort:
 
 
 def _shown(port: PortResult, result: RunResult) -> text.ReplayPort:
-    location = result.session.plan.ports[port.plan.index].location
+    location = result.ready.plan.ports[port.plan.index].location
     return _placed(location, port.plan.tx_lcores)
 
 

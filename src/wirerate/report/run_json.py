@@ -52,7 +52,7 @@ def _flow(flow: FlowResult, result: RunResult) -> dict[str, Any]:
     plan = flow.plan
     return {
         "name": plan.label,
-        "port": result.session.plan.ports[plan.port].name,
+        "port": result.ready.plan.ports[plan.port].name,
         "frame_size_octets": mean_size(flow),
         "frames": plan.frames,
         "seconds": flow.seconds,
@@ -70,17 +70,17 @@ def _flow(flow: FlowResult, result: RunResult) -> dict[str, Any]:
 
 
 def _port(port: PortResult, result: RunResult) -> dict[str, Any]:
-    info = result.session.infos[port.plan.name]
+    info = result.ready.infos[port.plan.name]
     size = port.rx_octets / port.rx_frames if port.rx_frames else 0.0
     counted = result.final.port(port.plan.name)
     return {
         "port": port.plan.index,
-        "name": result.session.plan.ports[port.plan.index].name,
+        "name": result.ready.plan.ports[port.plan.index].name,
         "location": port.plan.location,
         "driver": info["driver"],
         "mac": info["mac"],
         **device_facts(info, counted),
-        "placement": placement_document(result.session, port.plan.name),
+        "placement": placement_document(result.ready, port.plan.name),
         "line_rate_bps": port.plan.line_rate_bps,
         "seconds": port.seconds,
         "tx_frames": port.tx_frames,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wirerate.report.view import Setup
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import FlowResult, PortResult, RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Port, RxQueue, Snapshot, TxQueue
 
 FLOWS_SHOWN = 20
@@ -90,7 +90,7 @@ def setup_text(setup: Setup) -> str:
     return wrapped("\n".join([*lines, ""]), terminal_columns())
 
 
-def table(session: Session, now: Snapshot, before: Snapshot | None, room: int | None = None) -> str:
+def table(ready: ReadyPlan, now: Snapshot, before: Snapshot | None, room: int | None = None) -> str:
     """Rates between two snapshots (since the start when before is None), counts since the start.
 
     ``room``: columns to fit into; None: those of the terminal, if there is one.
@@ -98,19 +98,19 @@ def table(session: Session, now: Snapshot, before: Snapshot | None, room: int | 
     room = room or terminal_columns()
     seconds = now.seconds_since(before)
     lines = []
-    if session.flows:
-        lines += [*_flow_lines_now(session, now, before, seconds, room), ""]
-    lines += table_lines(_PORT_COLUMNS, _port_rows(session, now, before, seconds), room)
+    if ready.flows:
+        lines += [*_flow_lines_now(ready, now, before, seconds, room), ""]
+    lines += table_lines(_PORT_COLUMNS, _port_rows(ready, now, before, seconds), room)
     return "\n".join(lines)
 
 
 def _port_rows(
-    session: Session, now: Snapshot, before: Snapshot | None, seconds: float
+    ready: ReadyPlan, now: Snapshot, before: Snapshot | None, seconds: float
 ) -> Iterator[Sequence[str]]:
-    for plan in session.ports:
+    for plan in ready.ports:
         port = now.port(plan.name)
         earlier = None if before is None else before.port(plan.name)
-        name = session.plan.ports[plan.index].name
+        name = ready.plan.ports[plan.index].name
         tx = _since(port, earlier, lambda of: of.tx).rates(seconds)
         rx = _since(port, earlier, lambda of: of.rx).rates(seconds)
         missed = port.device.imissed + port.device.rx_nombuf
@@ -118,22 +118,22 @@ def _port_rows(
 
 
 def _flow_lines_now(
-    session: Session, now: Snapshot, before: Snapshot | None, seconds: float, room: int | None
+    ready: ReadyPlan, now: Snapshot, before: Snapshot | None, seconds: float, room: int | None
 ) -> Iterator[str]:
     counted = _by_stream(now)
     earlier = {} if before is None else _by_stream(before)
-    flows: Sequence[int] = range(len(session.flows))
+    flows: Sequence[int] = range(len(ready.flows))
     if len(flows) > FLOWS_SHOWN:
-        unsent = {flow.index: counted[flow.name].unsent for flow in session.flows}
+        unsent = {flow.index: counted[flow.name].unsent for flow in ready.flows}
         flows = sorted(flows, key=lambda index: -unsent[index])[:WORST_SHOWN]
-        yield f"{len(session.flows):,} flows; those with the most unsent frames:"
-    live = LiveFlows(session, now, before, seconds)
+        yield f"{len(ready.flows):,} flows; those with the most unsent frames:"
+    live = LiveFlows(ready, now, before, seconds)
     rows = []
     for index in flows:
-        flow = session.flows[index]
+        flow = ready.flows[index]
         own = counted[flow.name]
         recent = own - earlier.get(flow.name, _NONE)
-        port = session.plan.ports[flow.port].name
+        port = ready.plan.ports[flow.port].name
         counts = f"{own.frames:,}", f"{own.unsent:,}"
         back = live.cells(flow.name) if live.measured else ()
         rows.append((_short(flow.label), _short(port), *recent.rates(seconds), *counts, *back))
@@ -187,7 +187,7 @@ def summary(result: RunResult) -> str:
         lines.append(f"  and {more:,} more flows with fewer unsent or lost frames: --json has all")
     lines += total_lines(result)
     for port in result.ports:
-        lines += _port_lines(port, result.session.plan.ports[port.plan.index].name)
+        lines += _port_lines(port, result.ready.plan.ports[port.plan.index].name)
     lines += [
         f"  captured {format_count(capture['frames'])} frames in {capture['path']}"
         for capture in result.captures

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from wirerate.plan.model import Flow, Plan, PlanPort
     from wirerate.plan.placement import Placement
     from wirerate.plan.run_settings import RunSettings
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
 
 
@@ -50,7 +50,7 @@ class View(Protocol):
     def setup(self, setup: Setup) -> str:
         """What is printed before the engine starts, unless with --json."""
 
-    def tick(self, session: Session, now: Snapshot, before: Snapshot | None, number: int) -> str:
+    def tick(self, ready: ReadyPlan, now: Snapshot, before: Snapshot | None, number: int) -> str:
         """The block for the time from ``before`` (None: from the start) to ``now``, the number-th.
 
         ``number`` counts from 0.

@@ -11,56 +11,56 @@ from wirerate.errors import PlanError
 
 if TYPE_CHECKING:
     from wirerate.plan.program import FlowPlan
-    from wirerate.trial.session import Session
+    from wirerate.trial.ready_plan import ReadyPlan
 
 
 @dataclass(frozen=True)
 class FlowRates:
-    """The flows of ``session``, whose streams are those of ``program`` (params of `program.load`).
+    """The flows of ``ready``, whose streams are those of ``program`` (params of `program.load`).
 
     ``total_fps`` is the sum of the rates in the plan, infinite where flows are not paced;
     ``shares`` are the flows' parts of it, in the plan's order.
     """
 
-    session: Session
+    ready: ReadyPlan
     program: dict[str, Any]
     total_fps: float
     shares: tuple[float, ...]
 
     @classmethod
-    def of(cls, session: Session, program: dict[str, Any]) -> FlowRates:
+    def of(cls, ready: ReadyPlan, program: dict[str, Any]) -> FlowRates:
         """Raises PlanError where the flows do not have one rate that could be changed."""
         if "captures" in program:
             raise PlanError(
                 "--converge: a capture belongs to one trial; leave it out, or run a trial at the "
                 "rate found"
             )
-        if not session.flows:
+        if not ready.flows:
             raise PlanError("--converge: no flow is sent; add one, or a port that transmits")
-        for flow in session.flows:
+        for flow in ready.flows:
             _check(flow)
-        rates = [flow.intended_fps for flow in session.flows]
+        rates = [flow.intended_fps for flow in ready.flows]
         paced = [rate for rate in rates if rate is not None]
         if paced and len(paced) < len(rates):
             raise PlanError(
                 "--converge: some flows have a rate and others none; give all of them one, or none"
             )
         if not paced:
-            return cls(session, program, math.inf, (1 / len(rates),) * len(rates))
+            return cls(ready, program, math.inf, (1 / len(rates),) * len(rates))
         total = sum(paced)
-        return cls(session, program, total, tuple(rate / total for rate in paced))
+        return cls(ready, program, total, tuple(rate / total for rate in paced))
 
     def at(self, fps: float) -> list[float | None]:
         """Each flow's rate [fps] when their sum is ``fps``; None = as fast as can be."""
         return [None if math.isinf(fps) else fps * share for share in self.shares]
 
-    def session_at(self, fps: float) -> Session:
-        """The session with these rates; flows are sent as long as the trial lasts."""
+    def ready_at(self, fps: float) -> ReadyPlan:
+        """The plan with these rates; flows are sent as long as the trial lasts."""
         flows = tuple(
             replace(flow, intended_fps=rate, duration_ns=None)
-            for flow, rate in zip(self.session.flows, self.at(fps), strict=True)
+            for flow, rate in zip(self.ready.flows, self.at(fps), strict=True)
         )
-        return replace(self.session, flows=flows)
+        return replace(self.ready, flows=flows)
 
     def program_at(self, fps: float, *, whole_bursts: bool, grown: bool) -> dict[str, Any]:
         """The program likewise; ``grown``: ramps begin with all of their flows."""

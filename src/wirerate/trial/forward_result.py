@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ForwardSession:
+class ReadyForward:
     """What a forwarder is to do, once its ports are open.
 
     ``infos`` are the engine's PORT_INFOs in the order of the locations, ``about`` its `engine.info`
@@ -77,7 +77,7 @@ class ForwardResult:
     ``busy``: each lcore, and the share of that time which it spent with frames.
     """
 
-    session: ForwardSession
+    ready: ReadyForward
     ways: tuple[WayResult, ...]
     seconds: float
     verdict: Verdict
@@ -106,24 +106,24 @@ def way_title(way: Way) -> str:
 
 
 def forward_result(
-    trial: ForwardTrial, session: ForwardSession, look: ForwardSnapshot | None = None
+    trial: ForwardTrial, ready: ReadyForward, look: ForwardSnapshot | None = None
 ) -> ForwardResult:
     """The result of a trial that has ended, or as of a ``look`` at one that goes on."""
     final = trial.final if look is None else look
     seconds = final.seconds_since(None)
     lanes = [
-        LaneResult(lane, counts) for lane, counts in zip(session.lanes, final.lanes, strict=True)
+        LaneResult(lane, counts) for lane, counts in zip(ready.lanes, final.lanes, strict=True)
     ]
-    ways = tuple(_way_result(way, lanes, final, seconds) for way in session.settings.ways)
+    ways = tuple(_way_result(way, lanes, final, seconds) for way in ready.settings.ways)
     death = trial.death and death_reason(trial.death, counted=trial.counted)
     return ForwardResult(
-        session=session,
+        ready=ready,
         ways=ways,
         seconds=seconds,
-        verdict=judge_forward(final, session, ways, death, trial.stolen_s, growth=trial.growth),
+        verdict=judge_forward(final, ready, ways, death, trial.stolen_s, growth=trial.growth),
         final=final,
         captured=trial.captured,
-        busy=lcores_busy(session.lanes, final, None),
+        busy=lcores_busy(ready.lanes, final, None),
     )
 
 
@@ -178,7 +178,7 @@ def busy_share(counts: LaneCounts, lanes: Sequence[LaneResult], cycles: float) -
 
 def judge_forward(
     final: ForwardSnapshot,
-    session: ForwardSession,
+    ready: ReadyForward,
     ways: Sequence[WayResult],
     death: str | None,
     stolen_s: Mapping[int, float],
@@ -195,7 +195,7 @@ def judge_forward(
     for way in ways:
         reasons += [f"{way_title(way.way)}: {reason}" for reason in _way_reasons(way.counts)]
         notes += [f"{way_title(way.way)}: {note}" for note in _way_notes(way.counts)]
-    for index in range(len(session.settings.locations)):
+    for index in range(len(ready.settings.locations)):
         name = port_name(index)
         device = final.base.port(name).device
         reasons += [f"port {index}: {reason}" for reason in lost_by_device(device)]
@@ -212,8 +212,8 @@ def judge_forward(
                 "--capture-frames, or filter"
             )
     reasons += clock_reasons(final.base)
-    if session.settings.cpu_saver_ns:
-        notes.append(asleep_note(session.settings.cpu_saver_ns))
+    if ready.settings.cpu_saver_ns:
+        notes.append(asleep_note(ready.settings.cpu_saver_ns))
     reasons += held_up(final.base)
     notes += [*gap_notes(final.base), *stolen_notes(stolen_s, lcore_times(None, final.base))]
     return Verdict(tuple(reasons), tuple(notes))

@@ -16,11 +16,11 @@ from wirerate.trial.verdict_clock import clock_reasons
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wirerate.trial.session import Session
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.snapshot import Port, Snapshot
 
 
-def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -> Step:
+def live_step(before: Snapshot, after: Snapshot, ready: ReadyPlan, fps: float) -> Step:
     """What was sent at ``fps`` between two looks, and how busy the workers were with it.
 
     Loss is that of frames sent minus received in that time: what is under way at either look makes
@@ -33,14 +33,14 @@ def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -
         - sum(getattr(port, name) for port in before.ports)
         for name in ("tx_frames", "tx_frames_unsent")
     )
-    reasons = tuple(_reasons(before, after, session, unsent))
+    reasons = tuple(_reasons(before, after, ready, unsent))
     # A burst of each task more or less is no matter.
-    slack = 2 * session.settings.burst * sum(len(port.tx) for port in after.ports)
+    slack = 2 * ready.settings.burst * sum(len(port.tx) for port in after.ports)
     asked = fps * seconds
     return Step(
         intended_fps=fps,
         offered_fps=frames / seconds,
-        loss_ratio=_loss_ratio(before, after, session, frames),
+        loss_ratio=_loss_ratio(before, after, ready, frames),
         utilisation=utilisation(before, after).sending,
         valid=not reasons,
         reasons=reasons,
@@ -48,20 +48,20 @@ def live_step(before: Snapshot, after: Snapshot, session: Session, fps: float) -
     )
 
 
-def _loss_ratio(before: Snapshot, after: Snapshot, session: Session, sent: int) -> float | None:
-    if sent == 0 or not all(flow.measured for flow in session.flows):
+def _loss_ratio(before: Snapshot, after: Snapshot, ready: ReadyPlan, sent: int) -> float | None:
+    if sent == 0 or not all(flow.measured for flow in ready.flows):
         return None
-    came = sum(own.frames for own in arrivals(after, session.flows).values())
-    came -= sum(own.frames for own in arrivals(before, session.flows).values())
+    came = sum(own.frames for own in arrivals(after, ready.flows).values())
+    came -= sum(own.frames for own in arrivals(before, ready.flows).values())
     return min(1.0, max(0.0, 1 - came / sent))
 
 
-def _reasons(before: Snapshot, after: Snapshot, session: Session, unsent: int) -> Iterator[str]:
-    for plan in session.ports:
+def _reasons(before: Snapshot, after: Snapshot, ready: ReadyPlan, unsent: int) -> Iterator[str]:
+    for plan in ready.ports:
         was, now = before.port(plan.name), after.port(plan.name)
         if plan.tx_lcores:
             yield from (f"{plan.title}: {reason}" for reason in _link_reasons(was, now))
-    yield from lost_reasons(lcore_times(before, after), _duties(after, session, unsent))
+    yield from lost_reasons(lcore_times(before, after), _duties(after, ready, unsent))
     yield from clock_reasons(_clocks_between(before, after))
 
 
@@ -78,9 +78,9 @@ def _clocks_between(before: Snapshot, after: Snapshot) -> Snapshot:
     )
 
 
-def _duties(after: Snapshot, session: Session, unsent: int) -> dict[int, Duty]:
+def _duties(after: Snapshot, ready: ReadyPlan, unsent: int) -> dict[int, Duty]:
     """Those of a trial; and how busy senders are is a result, and why frames were not sent."""
-    duties = duties_of(after, session.flows)
+    duties = duties_of(after, ready.flows)
     for lcore in {task.lcore for port in after.ports for task in port.tx}:
         duties[lcore] |= Duty.TIMED | (Duty.MEASURED if unsent else Duty.NONE)
     return duties

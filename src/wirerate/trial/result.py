@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from wirerate.trial.cpu import CpuUse
     from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.peer import PeerResult
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.received import Received
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Device, Port, Snapshot, TxQueue
     from wirerate.trial.verdict import Verdict
 
@@ -104,7 +104,7 @@ class RunResult:
     ``path`` and ``frames`` of each. ``peer``: what the other end has counted, if it was asked.
     """
 
-    session: Session
+    ready: ReadyPlan
     flows: tuple[FlowResult, ...]
     ports: tuple[PortResult, ...]
     verdict: Verdict

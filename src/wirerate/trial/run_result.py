@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from wirerate.trial.cpu_lost import LcoreTime
     from wirerate.trial.peer_client import PeerWatch
-    from wirerate.trial.session import Session
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.snapshot import Snapshot
     from wirerate.trial.trial import Trial
 
 
 def run_result(
-    trial: Trial, session: Session, facts: Mapping[str, Any], watch: PeerWatch | None = None
+    trial: Trial, ready: ReadyPlan, facts: Mapping[str, Any], watch: PeerWatch | None = None
 ) -> RunResult:
     """What the trial came to; ``facts`` are those of its environment, ``watch`` of its peer."""
     final = trial.final
     assert final is not None
-    floor_ns = session.settings.floor_ns
+    floor_ns = ready.settings.floor_ns
     times = _times(trial, final)
-    flows = flow_results(final, session.flows, floor_ns, times)
-    ports = port_results(final, session.ports, session.flows, times)
+    flows = flow_results(final, ready.flows, floor_ns, times)
+    ports = port_results(final, ready.ports, ready.flows, times)
     ending = Ending(
         trial.sent,
         trial.interrupted,
@@ -45,12 +45,12 @@ def run_result(
     )
     peer = None if watch is None else watch.result(own_counts(ports))
     stolen = stolen_notes(trial.stolen_s, times)
-    notes = (*session.notes, *(() if peer is None else peer.notes), *stolen)
+    notes = (*ready.notes, *(() if peer is None else peer.notes), *stolen)
     verdict = judge(final, flows, ports, ending, notes)
     cpu = replace(cpu_use(trial.began, trial.sent), times=times)
     captures = tuple(trial.unloaded.get("captures", ()))
     total = total_received(final, flows, floor_ns)
-    return RunResult(session, flows, ports, verdict, final, cpu, total, facts, captures, peer)
+    return RunResult(ready, flows, ports, verdict, final, cpu, total, facts, captures, peer)
 
 
 def _times(trial: Trial, final: Snapshot) -> tuple[LcoreTime, ...]:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from wirerate.trial.flow_rates import FlowRates
+    from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
-    from wirerate.trial.session import Session
     from wirerate.trial.snapshot import Snapshot
     from wirerate.trial.trial import Trial
 
-    Load = Callable[[dict[str, Any], Session, int | None], Trial]
+    Load = Callable[[dict[str, Any], ReadyPlan, int | None], Trial]
     """Loads a program and makes a trial of it, which lasts so long [ns]."""
 
 _NS_PER_S = 1_000_000_000
@@ -92,9 +92,9 @@ class TrialMeasurer:
     def run(self, fps: float) -> tuple[Trial, RunResult]:
         """One trial at a rate; raises MeasuringStoppedError when it did not come to its end."""
         program = self._rates.program_at(fps, whole_bursts=self._whole_bursts, grown=self._grown)
-        session = self._rates.session_at(fps)
+        ready = self._rates.ready_at(fps)
         self._check_stopped()
-        self._trial = trial = self._load(program, session, self._trial_ns)
+        self._trial = trial = self._load(program, ready, self._trial_ns)
         if self._stopped:
             trial.stop()
         for _ in trial.watch():
@@ -103,7 +103,7 @@ class TrialMeasurer:
             raise MeasuringStoppedError(Ended.DIED, trial.death)
         self._check_stopped()
         self._grown = True
-        result = run_result(trial, session, {})
+        result = run_result(trial, ready, {})
         self.results[fps] = result
         return trial, result
 
@@ -146,7 +146,7 @@ class LiveMeasurer:
         before = after = take(trial.counters)
         while after.seconds_since(before) < self._interval_s / 2:  # looks that come late come close
             after = self._look(trial)
-        return live_step(before, after, self._rates.session_at(fps), fps)
+        return live_step(before, after, self._rates.ready_at(fps), fps)
 
     def close(self) -> None:
         """End the trial, if it has begun."""
@@ -157,7 +157,7 @@ class LiveMeasurer:
 
     def _begin(self, fps: float) -> Trial:
         program = self._rates.program_at(fps, whole_bursts=True, grown=False)
-        trial = self._load(program, self._rates.session_at(fps), None)
+        trial = self._load(program, self._rates.ready_at(fps), None)
         trial.period_s = self._interval_s
         self._trial, self._looks = trial, trial.watch()
         if self._stopped:
@@ -166,7 +166,7 @@ class LiveMeasurer:
         return trial
 
     def _set_rates(self, trial: Trial, fps: float) -> None:
-        flows = self._rates.session.flows
+        flows = self._rates.ready.flows
         try:
             for flow, rate in zip(flows, self._rates.at(fps), strict=True):
                 assert rate is not None, "a live rate is finite"

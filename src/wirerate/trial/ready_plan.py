@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Session:
+class ReadyPlan:
     """The plan and what became of it.
 
     ``ports`` are the open ones, in the plan's order; ``flows`` all flows, in the plan's order.
@@ -34,7 +34,7 @@ class Session:
     notes: tuple[str, ...] = ()
     placements: Mapping[str, Placement] = field(default_factory=dict)
 
-    def placed(self, placements: Mapping[str, Placement]) -> Session:
+    def placed(self, placements: Mapping[str, Placement]) -> ReadyPlan:
         """The same with what is known of places, and notes of what is wrong with them."""
         found = (text for placement in placements.values() for text in placement.warnings())
         return replace(self, placements=placements, notes=(*self.notes, *found))
