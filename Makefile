@@ -27,6 +27,8 @@ HEADING = @printf '\n== %s\n'
 C_FILES = $(shell find engine -name '*.[ch]')
 PYTHON_DIRS = $(wildcard src tools tests bench lab)
 SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dunit_tests=enabled -Dbuildtype=debugoptimized
+# Those of OSS-Fuzz's images, but for its own macro; both sanitizers at once.
+FUZZ_FLAGS := -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined -fsanitize=fuzzer-no-link
 SANITIZER_ENV := ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
 	UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
 
@@ -109,8 +111,8 @@ sanitize:
 .PHONY: fuzz
 fuzz:
 	$(HEADING) 'fuzz: engine/fuzz, $(FUZZ_SECONDS) s each'
-	@[ -f $(FUZZ)/build.ninja ] || CC=clang meson setup $(FUZZ) $(SANITIZERS) -Dfuzz=true >/dev/null
-	@ninja -C $(FUZZ) --quiet
+	@CC=clang CXX=clang++ CFLAGS='$(FUZZ_FLAGS)' CXXFLAGS='$(FUZZ_FLAGS)' LIB_FUZZING_ENGINE=-fsanitize=fuzzer \
+		OUT=$(CURDIR)/$(FUZZ)/out WORK=$(CURDIR)/$(FUZZ)/work engine/fuzz/oss-fuzz/build.sh
 	@$(SANITIZER_ENV) tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 	@PYTHONPATH=src python tests/fuzz/fuzz_plan.py $(FUZZ_SECONDS)
 
