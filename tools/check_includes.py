@@ -89,12 +89,17 @@ def reached(start: str, includes: dict[str, list[str]]) -> set[str]:
     return seen
 
 
+def module_of(path: str) -> str:
+    """Return what a header and its source have in common: the path without its ending."""
+    return path.rpartition(".")[0]
+
+
 def circles(includes: dict[str, list[str]]) -> list[str]:
     """Return a sentence for each circle of modules; a module is a header and its source."""
     edges: dict[str, set[str]] = {}
     for source, targets in includes.items():
         if folder_of(source) not in OUTSIDE:
-            edges.setdefault(source[:-2], set()).update(target[:-2] for target in targets)
+            edges.setdefault(module_of(source), set()).update(map(module_of, targets))
     modules = {module: [*targets - {module}] for module, targets in edges.items()}
     around = {module: reached(module, modules) for module in modules}
     return [
@@ -110,7 +115,8 @@ def main() -> int:
     """Print every violation; return 1 when there is one."""
     includes = {
         path.relative_to(ENGINE).as_posix(): INCLUDE.findall(path.read_text(encoding="utf-8"))
-        for path in sorted(ENGINE.rglob("*.[ch]"))
+        for path in sorted(ENGINE.rglob("*.*"))
+        if path.suffix in {".c", ".h", ".def"}
     }
     known = set(includes)
     problems = []

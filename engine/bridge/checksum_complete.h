@@ -14,7 +14,7 @@
 
 #include <rte_mbuf.h>
 
-#include "counters/bridge_counters.h"
+#include "counters/counters.h"
 
 enum completion {
 	COMPLETION_NONE, /* nothing to complete: neither TCP nor UDP, a fragment, zero, known to be good */

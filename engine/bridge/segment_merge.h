@@ -17,7 +17,7 @@
 
 #include <rte_mbuf.h>
 
-#include "counters/bridge_counters.h"
+#include "counters/counters.h"
 
 /*
  * Merge in place; returns how many frames are left, in order of their first segments. Those that were made ask for TSO

@@ -16,7 +16,7 @@
 
 #include <rte_mbuf.h>
 
-#include "counters/bridge_counters.h"
+#include "counters/counters.h"
 
 /* Parts of one frame at most: more are not made, an MSS below 512 octets comes from nobody who wants to be fast. */
 #define SPLIT_PARTS_MAX 128u

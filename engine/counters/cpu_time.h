@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "counters/worker_counters.h"
+#include "counters/counters.h"
 
 /*
  * What a sleep takes beyond its end on a CPU that is free: the timer's interrupt, and leaving the idle state. The

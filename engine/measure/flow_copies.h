@@ -16,7 +16,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#include "counters/flow_counters.h"
+#include "counters/counters.h"
 
 #define COPIES_WORD_FRAMES 32u
 

@@ -17,7 +17,7 @@
 #include <rte_common.h>
 
 #include "capture/capture_sink.h"
-#include "counters/flow_counters.h"
+#include "counters/counters.h"
 #include "measure/flow_copies.h"
 #include "protocol/stamp.h"
 

@@ -15,9 +15,7 @@
 
 #include "tests/test_support.h"
 
-#include "counters/bridge_counters.h"
-#include "counters/flow_counters.h"
-#include "counters/worker_counters.h"
+#include "counters/counters.h"
 #include "counters/segment.h"
 
 enum { BLOCKS = 40 };

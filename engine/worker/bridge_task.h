@@ -18,7 +18,7 @@
 
 #include "bridge/address_set.h"
 #include "bridge/segment_split.h"
-#include "counters/bridge_counters.h"
+#include "counters/counters.h"
 #include "worker/frame_work.h"
 
 #define BRIDGE_LINE_FRAMES 1024u /* a power of two */
