@@ -11,8 +11,8 @@
 
 enum rewrite {
 	REWRITE_NONE,
-	REWRITE_MAC_SWAP, /* Ethernet addresses */
-	REWRITE_REVERSE,  /* and those of IP, and the ports of UDP and TCP */
+	REWRITE_REVERSE,  /* Ethernet addresses, those of IP, and the ports of UDP and TCP */
+	REWRITE_MAC_SWAP, /* Ethernet addresses only */
 };
 
 enum bridge_segments {

@@ -112,7 +112,7 @@ struct program_config {
 	uint32_t n_rings;
 	uint32_t n_workers;   /* 1…256 */
 	uint32_t n_streams;   /* 0…65536 */
-	uint16_t stamp_magic; /* of this program's stamps */
+	uint32_t stamp_magic; /* 0…65535: of this program's stamps */
 };
 
 /* What program.preview asks for besides a program. */

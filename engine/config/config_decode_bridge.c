@@ -8,32 +8,13 @@
 
 #include "config/config_decode.h"
 
-/* The index in words (NULL at the end) of an optional key's; 0 where it is missing. */
-static uint32_t
-decode_word(const struct cursor *at, const char *key, const char *const *words)
-{
-	char word[CONFIG_NAME_SIZE] = "", allowed[128] = "";
-	size_t used = 0;
-
-	if (!cursor_has(at, key))
-		return 0;
-	cursor_get_text(at, key, word, sizeof(word));
-	for (uint32_t i = 0; words[i] != NULL; i++) {
-		if (strcmp(word, words[i]) == 0)
-			return i;
-		used += (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s\"%s\"",
-					 i == 0                 ? ""
-					 : words[i + 1] == NULL ? " or "
-								: ", ",
-					 words[i]);
-	}
-	cursor_refuse(at, key, "it is \"%s\"; it must be %s", word, allowed);
-	return 0;
-}
+#define WAY struct bridge_way_config
+#define BRIDGE struct bridge_config
 
 static void
-decode_queues(const struct cursor *to, struct bridge_way_config *way)
+decode_queues(const struct cursor *to, void *out)
 {
+	struct bridge_way_config *way = out;
 	struct cursor array;
 	uint32_t n = cursor_get_array(to, "queues", 1, CONFIG_BRIDGE_QUEUES_MAX, &array);
 
@@ -52,44 +33,31 @@ decode_queues(const struct cursor *to, struct bridge_way_config *way)
 }
 
 static void
-decode_to(const struct cursor *at, struct bridge_way_config *way)
+decode_to(const struct cursor *at, void *out)
 {
-	static const char *const port_keys[] = {"port", "queues", NULL};
-	static const char *const ring_keys[] = {"ring", NULL};
-	struct cursor to;
+	static const struct option to_port[] = {
+		OPTION_TEXT(NEEDED, WAY, port),
+		OPTION_BY("queues", NEEDED, decode_queues),
+		OPTION_END,
+	};
+	static const struct option to_ring[] = {OPTION_TEXT(NEEDED, WAY, ring), OPTION_END};
+	const struct cursor to = cursor_child(at, "to");
 
-	cursor_get(at, "to"); /* null is a choice, no key is an oversight */
-	if (!cursor_has_value(at, "to"))
-		return;
-	to = cursor_child(at, "to");
-	if (json_is_object(to.json) && json_object_get(to.json, "ring") != NULL) {
-		cursor_closed_object(&to, ring_keys);
-		cursor_get_text(&to, "ring", way->ring, sizeof(way->ring));
-		return;
-	}
-	cursor_closed_object(&to, port_keys);
-	cursor_get_text(&to, "port", way->port, sizeof(way->port));
-	decode_queues(&to, way);
+	options_decode(&to, json_object_get(to.json, "ring") != NULL ? to_ring : to_port, out);
 }
 
-static void
-decode_way(const struct cursor *task, const char *key, struct bridge_way_config *way)
-{
-	static const char *const keys[] = {"to",        "rewrite",  "work_cycles",
-					   "checksums", "segments", NULL};
-	static const char *const rewrites[] = {"none", "reverse", NULL};
-	static const char *const checksums[] = {"as-is", "complete", NULL};
-	static const char *const segments[] = {"as-is", "split", "merge", NULL};
-	const struct cursor at = cursor_child(task, key);
+static const char *const rewrites[] = {"none", "reverse", NULL};
+static const char *const checksums[] = {"as-is", "complete", NULL};
+static const char *const segments[] = {"as-is", "split", "merge", NULL};
 
-	cursor_closed_object(&at, keys);
-	decode_to(&at, way);
-	way->rewrite = decode_word(&at, "rewrite", rewrites) == 1 ? REWRITE_REVERSE : REWRITE_NONE;
-	if (cursor_has(&at, "work_cycles"))
-		cursor_get_uint64(&at, "work_cycles", 0, CONFIG_WORK_CYCLES_MAX, &way->work_cycles);
-	way->complete = decode_word(&at, "checksums", checksums) == 1;
-	way->segments = (enum bridge_segments)decode_word(&at, "segments", segments);
-}
+static const struct option way_options[] = {
+	OPTION_BY("to", OR_NULL, decode_to), /* null is a choice, no key is an oversight */
+	OPTION_WORD(MAY_LACK, WAY, rewrite, rewrites, "way to rewrite frames here"),
+	OPTION_UINT64(MAY_LACK, WAY, work_cycles, 0, CONFIG_WORK_CYCLES_MAX),
+	OPTION_WORD_AS("checksums", MAY_LACK, WAY, complete, checksums, "treatment of checksums"),
+	OPTION_WORD(MAY_LACK, WAY, segments, segments, "treatment of segments"),
+	OPTION_END,
+};
 
 static void
 decode_address(const struct cursor *at, struct host_address *address)
@@ -117,15 +85,13 @@ is_twin(const struct host_address *a, const struct host_address *b)
 }
 
 static void
-decode_addresses(const struct cursor *task, struct bridge_config *bridge)
+decode_addresses(const struct cursor *task, void *out)
 {
+	struct bridge_config *bridge = ((struct task_config *)out)->bridge;
 	struct cursor array;
-	uint32_t n;
+	uint32_t n = cursor_get_array(task, "addresses", 0, CONFIG_BRIDGE_ADDRESSES_MAX, &array);
 
-	bridge->tells_apart = cursor_has_value(task, "addresses");
-	if (!bridge->tells_apart)
-		return;
-	n = cursor_get_array(task, "addresses", 0, CONFIG_BRIDGE_ADDRESSES_MAX, &array);
+	bridge->tells_apart = true;
 	for (uint32_t i = 0; i < n && task->d->rc == 0; i++) {
 		const struct cursor at = cursor_element(&array, i);
 
@@ -139,63 +105,71 @@ decode_addresses(const struct cursor *task, struct bridge_config *bridge)
 }
 
 static void
-decode_from(const struct cursor *at, struct task_config *task)
+new_bridge(const struct cursor *at, void *out)
 {
-	static const char *const port_keys[] = {"port", "queue", NULL};
-	static const char *const ring_keys[] = {"ring", NULL};
-	const struct cursor from = cursor_child(at, "from");
-
-	if (json_is_object(from.json) && json_object_get(from.json, "ring") != NULL) {
-		cursor_closed_object(&from, ring_keys);
-		cursor_get_text(&from, "ring", task->bridge->from_ring,
-				sizeof(task->bridge->from_ring));
-		return;
-	}
-	cursor_closed_object(&from, port_keys);
-	cursor_get_text(&from, "port", task->port, sizeof(task->port));
-	cursor_get_uint32(&from, "queue", 0, CONFIG_QUEUES_MAX - 1, &task->queue);
-}
-
-void
-config_decode_bridge(const struct cursor *at, struct task_config *task)
-{
-	task->bridge = cursor_new_array(at, 1, sizeof(*task->bridge));
-	if (task->bridge == NULL)
-		return;
-	decode_from(at, task);
-	decode_addresses(at, task->bridge);
-	decode_way(at, bridge_way_name(BRIDGE_KERNEL), &task->bridge->ways[BRIDGE_KERNEL]);
-	if (cursor_has_value(at, bridge_way_name(BRIDGE_FAST)))
-		decode_way(at, bridge_way_name(BRIDGE_FAST), &task->bridge->ways[BRIDGE_FAST]);
+	((struct task_config *)out)->bridge = cursor_new_array(at, 1, sizeof(BRIDGE));
 }
 
 static void
-decode_ring(const struct cursor *at, struct ring_config *ring)
+decode_from(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"name", "frames", NULL};
+	static const struct option from_port[] = {
+		OPTION_TEXT(NEEDED, struct task_config, port),
+		OPTION_UINT32(NEEDED, struct task_config, queue, 0, CONFIG_QUEUES_MAX - 1),
+		OPTION_END,
+	};
+	static const struct option from_ring[] = {
+		OPTION_TEXT_AS("ring", NEEDED, BRIDGE, from_ring),
+		OPTION_END,
+	};
+	const struct cursor from = cursor_child(at, "from");
 
-	cursor_closed_object(at, keys);
-	cursor_get_text(at, "name", ring->name, sizeof(ring->name));
-	cursor_get_uint32(at, "frames", CONFIG_RING_FRAMES_MIN, CONFIG_RING_FRAMES_MAX,
-			  &ring->frames);
-	if ((ring->frames & (ring->frames - 1)) != 0)
-		cursor_refuse(at, "frames", "it is %u; it must be a power of two", ring->frames);
+	if (json_object_get(from.json, "ring") != NULL)
+		options_decode(&from, from_ring, ((struct task_config *)out)->bridge);
+	else
+		options_decode(&from, from_port, out);
 }
 
-void
-config_decode_rings(const struct cursor *root, struct program_config *out)
+static void
+decode_ways(const struct cursor *at, void *out)
 {
-	struct cursor array;
-	uint32_t n;
+	for (uint32_t i = 0; i < BRIDGE_WAYS; i++) {
+		const char *name = bridge_way_name(i);
 
-	if (!cursor_has(root, "rings"))
-		return;
-	n = cursor_get_array(root, "rings", 0, CONFIG_RINGS_MAX, &array);
-	out->rings = cursor_new_array(&array, n, sizeof(*out->rings));
-	for (uint32_t i = 0; i < n && root->d->rc == 0; i++) {
-		const struct cursor at = cursor_element(&array, i);
+		if (i == BRIDGE_KERNEL || cursor_has_value(at, name)) {
+			const struct cursor way = cursor_child(at, name);
 
-		decode_ring(&at, &out->rings[i]);
-		out->n_rings++;
+			options_decode(&way, way_options,
+				       &((struct task_config *)out)->bridge->ways[i]);
+		}
 	}
 }
+
+const struct option bridge_options[] = {
+	OPTION_KEY("kind"),
+	OPTION_THEN(new_bridge),
+	OPTION_BY("from", NEEDED, decode_from),
+	OPTION_UINT32(NEEDED, struct task_config, burst, 1, CONFIG_BURST_MAX),
+	OPTION_BY("addresses", MAY_LACK_OR_NULL, decode_addresses),
+	OPTION_KEY("kernel"),
+	OPTION_KEY("fast"),
+	OPTION_THEN(decode_ways),
+	OPTION_END,
+};
+
+static void
+refuse_uneven(const struct cursor *at, void *out)
+{
+	uint32_t frames = ((struct ring_config *)out)->frames;
+
+	if ((frames & (frames - 1)) != 0)
+		cursor_refuse(at, "frames", "it is %u; it must be a power of two", frames);
+}
+
+const struct option ring_options[] = {
+	OPTION_TEXT(NEEDED, struct ring_config, name),
+	OPTION_UINT32(NEEDED, struct ring_config, frames, CONFIG_RING_FRAMES_MIN,
+		      CONFIG_RING_FRAMES_MAX),
+	OPTION_THEN(refuse_uneven),
+	OPTION_END,
+};

@@ -7,8 +7,9 @@
 #include "config/config_decode.h"
 
 static void
-decode_frames(const struct cursor *root, struct exchange_config *out)
+decode_frames(const struct cursor *root, void *into)
 {
+	struct exchange_config *out = into;
 	struct cursor array;
 	uint32_t n = cursor_get_array(root, "frames", 0, CONFIG_EXCHANGE_FRAMES_MAX, &array);
 
@@ -23,8 +24,9 @@ decode_frames(const struct cursor *root, struct exchange_config *out)
 }
 
 static void
-decode_filter(const struct cursor *root, char **filter)
+decode_filter(const struct cursor *root, void *into)
 {
+	char **filter = &((struct exchange_config *)into)->filter;
 	const json_t *json = cursor_get(root, "filter");
 
 	if (json == NULL)
@@ -39,29 +41,40 @@ decode_filter(const struct cursor *root, char **filter)
 		cursor_no_memory(root);
 }
 
+/* Frames are received where they were sent, unless another port is named. */
+static void
+decode_receive(const struct cursor *root, void *into)
+{
+	struct exchange_config *out = into;
+
+	memcpy(out->receive, out->port, sizeof(out->receive));
+	if (cursor_has(root, "receive"))
+		cursor_get_text(root, "receive", out->receive, sizeof(out->receive));
+}
+
 int
 config_decode_exchange(const json_t *params, struct exchange_config *out, struct error *err)
 {
-	static const char *const keys[] = {
-		"port", "queue", "receive", "frames", "filter", "answers", "timeout_ns", NULL,
+	static const struct option options[] = {
+		OPTION_TEXT(NEEDED, struct exchange_config, port),
+		OPTION_KEY("receive"),
+		OPTION_THEN(decode_receive),
+		OPTION_UINT32(NEEDED, struct exchange_config, queue, 0, CONFIG_QUEUES_MAX - 1),
+		OPTION_BY("frames", NEEDED, decode_frames),
+		OPTION_BY("filter", NEEDED, decode_filter),
+		OPTION_UINT32(NEEDED, struct exchange_config, answers, 1,
+			      CONFIG_EXCHANGE_FRAMES_MAX),
+		OPTION_UINT64(NEEDED, struct exchange_config, timeout_ns, 1,
+			      CONFIG_EXCHANGE_NS_MAX),
+		OPTION_END,
 	};
-	struct decoding d = {.err = err};
-	const struct cursor root = {.d = &d, .json = params};
+	int rc;
 
 	memset(out, 0, sizeof(*out));
-	cursor_closed_object(&root, keys);
-	cursor_get_text(&root, "port", out->port, sizeof(out->port));
-	memcpy(out->receive, out->port, sizeof(out->receive));
-	if (cursor_has(&root, "receive"))
-		cursor_get_text(&root, "receive", out->receive, sizeof(out->receive));
-	cursor_get_uint32(&root, "queue", 0, CONFIG_QUEUES_MAX - 1, &out->queue);
-	decode_frames(&root, out);
-	decode_filter(&root, &out->filter);
-	cursor_get_uint32(&root, "answers", 1, CONFIG_EXCHANGE_FRAMES_MAX, &out->answers);
-	cursor_get_uint64(&root, "timeout_ns", 1, CONFIG_EXCHANGE_NS_MAX, &out->timeout_ns);
-	if (d.rc < 0)
+	rc = options_decode_params(params, options, out, err);
+	if (rc < 0)
 		config_free_exchange(out);
-	return d.rc;
+	return rc;
 }
 
 void

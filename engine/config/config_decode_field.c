@@ -23,22 +23,25 @@ value_max(uint32_t bits)
 	return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
 }
 
+#define FIELD struct field_config
+
 static void
-decode_steps(const struct cursor *at, struct field_config *field)
+decode_steps(const struct cursor *at, void *out)
 {
+	struct field_config *field = out;
 	int64_t max = value_max(field->bits), first = 0, step = 0;
 
 	field->kind = FIELD_STEPS;
 	cursor_get_int64(at, "first", value_min(field->bits), max, &first);
 	cursor_get_int64(at, "step", field->bits == 64 ? INT64_MIN : -max, max, &step);
-	cursor_get_uint64(at, "count", 1, CONFIG_COUNT_MAX, &field->count);
 	field->first = (uint64_t)first;
 	field->step = (uint64_t)step;
 }
 
 static void
-decode_values(const struct cursor *at, struct field_config *field)
+decode_values(const struct cursor *at, void *out)
 {
+	struct field_config *field = out;
 	struct cursor array;
 	uint32_t n = cursor_get_array(at, "values", 1, CONFIG_VALUES_MAX, &array);
 
@@ -55,20 +58,17 @@ decode_values(const struct cursor *at, struct field_config *field)
 }
 
 static void
-decode_random(const struct cursor *at, struct field_config *field)
+decode_range(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"min", "max", "seed", "count", NULL};
-	const struct cursor random = cursor_child(at, "random");
+	struct field_config *field = out;
 	int64_t least = 0, greatest = 0, seed = 0;
 
 	field->kind = FIELD_RANDOM;
-	cursor_closed_object(&random, keys);
-	cursor_get_int64(&random, "min", value_min(field->bits), value_max(field->bits), &least);
-	cursor_get_int64(&random, "max", value_min(field->bits), value_max(field->bits), &greatest);
-	cursor_get_int64(&random, "seed", INT64_MIN, INT64_MAX, &seed);
-	cursor_get_uint64(&random, "count", 1, CONFIG_COUNT_MAX, &field->count);
+	cursor_get_int64(at, "min", value_min(field->bits), value_max(field->bits), &least);
+	cursor_get_int64(at, "max", value_min(field->bits), value_max(field->bits), &greatest);
+	cursor_get_int64(at, "seed", INT64_MIN, INT64_MAX, &seed);
 	if ((uint64_t)least > (uint64_t)greatest)
-		cursor_refuse(&random, "max",
+		cursor_refuse(at, "max",
 			      "%" PRIu64 " is below min, which is %" PRIu64 "; exchange them",
 			      (uint64_t)greatest, (uint64_t)least);
 	field->first = (uint64_t)least;
@@ -76,53 +76,78 @@ decode_random(const struct cursor *at, struct field_config *field)
 	field->seed = (uint64_t)seed;
 }
 
-/* Whichever of the three kinds of values is there; the keys of the others are unknown then. */
 static void
-decode_kind(const struct cursor *at, struct field_config *field)
+decode_random(const struct cursor *at, void *out)
 {
-	static const char *const steps_keys[] = {
-		"offset", "octets", "shift", "bits", "every", "first", "step", "count", NULL,
+	static const struct option options[] = {
+		OPTION_KEY("min"),         OPTION_KEY("max"),
+		OPTION_KEY("seed"),        OPTION_UINT64(NEEDED, FIELD, count, 1, CONFIG_COUNT_MAX),
+		OPTION_THEN(decode_range), OPTION_END,
 	};
-	static const char *const values_keys[] = {
-		"offset", "octets", "shift", "bits", "every", "values", NULL,
-	};
-	static const char *const random_keys[] = {
-		"offset", "octets", "shift", "bits", "every", "random", NULL,
-	};
+	const struct cursor random = cursor_child(at, "random");
 
-	if (cursor_has(at, "values")) {
-		cursor_closed_object(at, values_keys);
-		decode_values(at, field);
-	} else if (cursor_has(at, "random")) {
-		cursor_closed_object(at, random_keys);
-		decode_random(at, field);
-	} else if (cursor_has(at, "first") || cursor_has(at, "step") || cursor_has(at, "count")) {
-		cursor_closed_object(at, steps_keys);
-		decode_steps(at, field);
-	} else
-		cursor_refuse(at, NULL,
-			      "it has no values; give it first, step and count, or values, or "
-			      "random");
+	options_decode(&random, options, out);
 }
 
-void
-config_decode_field(const struct cursor *at, struct field_config *field)
+/* How many octets the window has says how many bits and how far up they may be. */
+static void
+decode_bits(const struct cursor *at, void *out)
 {
-	static const char *const any_keys[] = {
-		"offset", "octets", "shift",  "bits",   "every", "first",
-		"step",   "count",  "values", "random", NULL,
-	};
+	struct field_config *field = out;
 
-	cursor_closed_object(at, any_keys);
-	cursor_get_uint32(at, "offset", 0, CONFIG_TEMPLATE_OCTETS_MAX - 1, &field->offset);
-	cursor_get_uint32(at, "octets", 1, 8, &field->octets);
 	field->bits = 8 * field->octets;
 	if (cursor_has(at, "bits"))
 		cursor_get_uint32(at, "bits", 1, 8 * field->octets, &field->bits);
 	if (cursor_has(at, "shift"))
 		cursor_get_uint32(at, "shift", 0, 8 * field->octets - field->bits, &field->shift);
 	field->every = 1;
-	if (cursor_has(at, "every"))
-		cursor_get_uint64(at, "every", 1, CONFIG_EVERY_MAX, &field->every);
-	decode_kind(at, field);
 }
+
+static const struct option window_options[] = {
+	OPTION_UINT32(NEEDED, FIELD, offset, 0, CONFIG_TEMPLATE_OCTETS_MAX - 1),
+	OPTION_UINT32(NEEDED, FIELD, octets, 1, 8),
+	OPTION_KEY("shift"),
+	OPTION_KEY("bits"),
+	OPTION_THEN(decode_bits),
+	OPTION_UINT64(MAY_LACK, FIELD, every, 1, CONFIG_EVERY_MAX),
+	OPTION_END,
+};
+
+/* Whichever of the three kinds of values is there; the keys of the others are unknown then. */
+static void
+decode_field(const struct cursor *at, void *out)
+{
+	static const struct option steps[] = {
+		OPTION_ROWS(window_options),
+		OPTION_KEY("first"),
+		OPTION_KEY("step"),
+		OPTION_THEN(decode_steps),
+		OPTION_UINT64(NEEDED, FIELD, count, 1, CONFIG_COUNT_MAX),
+		OPTION_KEY("values"), /* which there might be instead */
+		OPTION_KEY("random"),
+		OPTION_END,
+	};
+	static const struct option values[] = {
+		OPTION_ROWS(window_options),
+		OPTION_BY("values", NEEDED, decode_values),
+		OPTION_END,
+	};
+	static const struct option random[] = {
+		OPTION_ROWS(window_options),
+		OPTION_BY("random", NEEDED, decode_random),
+		OPTION_END,
+	};
+
+	if (cursor_has(at, "values"))
+		options_decode(at, values, out);
+	else if (cursor_has(at, "random"))
+		options_decode(at, random, out);
+	else if (cursor_has(at, "first") || cursor_has(at, "step") || cursor_has(at, "count"))
+		options_decode(at, steps, out);
+	else
+		cursor_refuse(at, NULL,
+			      "it has no values; give it first, step and count, or values, or "
+			      "random");
+}
+
+const struct option field_options[] = {OPTION_CHOICE(decode_field), OPTION_END};

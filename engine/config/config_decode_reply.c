@@ -60,17 +60,21 @@ decode_ip(const struct cursor *at, struct host_address *address)
 }
 
 static void
-decode_address(const struct cursor *at, struct host_address *address)
+decode_host(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"mac", "ipv4", "ipv6", NULL};
+	struct host_address *address = out;
 
-	cursor_closed_object(at, keys);
 	decode_mac(at, address->mac);
 	address->ipv6 = cursor_has(at, "ipv6");
 	if (address->ipv6 && cursor_has(at, "ipv4"))
 		cursor_refuse(at, "ipv6", "there is an \"ipv4\" too; give each its own entry");
 	decode_ip(at, address);
 }
+
+static const struct option address_options[] = {
+	OPTION_KEY("mac"),        OPTION_KEY("ipv4"), OPTION_KEY("ipv6"),
+	OPTION_THEN(decode_host), OPTION_END,
+};
 
 static int
 compare_addresses(const void *a, const void *b)
@@ -87,10 +91,12 @@ compare_addresses(const void *a, const void *b)
 }
 
 static void
-refuse_twins(const struct cursor *array, const struct task_config *task)
+refuse_twins(const struct cursor *at, void *out)
 {
+	const struct task_config *task = out;
+	const struct cursor array = cursor_child(at, "addresses");
 	uint32_t n = task->n_addresses;
-	const struct host_address **sorted = cursor_new_array(array, n, sizeof(sorted[0]));
+	const struct host_address **sorted = cursor_new_array(&array, n, sizeof(sorted[0]));
 
 	for (uint32_t i = 0; i < n && sorted != NULL; i++)
 		sorted[i] = &task->addresses[i];
@@ -100,10 +106,10 @@ refuse_twins(const struct cursor *array, const struct task_config *task)
 		const struct host_address *first = sorted[i - 1], *again = sorted[i];
 
 		if (first->ipv6 == again->ipv6 && memcmp(first->ip, again->ip, IPV6_OCTETS) == 0) {
-			const struct cursor at =
-				cursor_element(array, (size_t)(again - task->addresses));
+			const struct cursor twin =
+				cursor_element(&array, (size_t)(again - task->addresses));
 
-			cursor_refuse(&at, again->ipv6 ? "ipv6" : "ipv4",
+			cursor_refuse(&twin, again->ipv6 ? "ipv6" : "ipv4",
 				      "addresses[%u] has it already; each must differ",
 				      (unsigned int)(first - task->addresses));
 			break;
@@ -112,22 +118,13 @@ refuse_twins(const struct cursor *array, const struct task_config *task)
 	free(sorted);
 }
 
-void
-config_decode_addresses(const struct cursor *at, struct task_config *task)
-{
-	struct cursor array;
-	uint32_t n = cursor_get_array(at, "addresses", 1, CONFIG_ADDRESSES_MAX, &array);
-
-	task->addresses = cursor_new_array(&array, n, sizeof(task->addresses[0]));
-	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
-		const struct cursor element = cursor_element(&array, i);
-
-		decode_address(&element, &task->addresses[i]);
-		task->n_addresses++;
-	}
-	if (at->d->rc == 0)
-		refuse_twins(&array, task);
-}
+const struct option reply_options[] = {
+	OPTION_ROWS(task_place_options),
+	OPTION_OBJECTS(NEEDED, struct task_config, addresses, 1, CONFIG_ADDRESSES_MAX,
+		       address_options),
+	OPTION_THEN(refuse_twins),
+	OPTION_END,
+};
 
 /* A reply task and its place. */
 struct reply_ref {

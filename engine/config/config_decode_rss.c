@@ -19,12 +19,11 @@ rss_field_name(uint32_t i)
 }
 
 static void
-decode_key(const struct cursor *at, struct rss_config *rss)
+decode_key(const struct cursor *at, void *out)
 {
+	struct rss_config *rss = &((struct port_config *)out)->rss;
 	uint8_t *octets = NULL;
 
-	if (!cursor_has_value(at, "key"))
-		return;
 	cursor_get_hex(at, "key", 1, CONFIG_RSS_KEY_OCTETS_MAX, &octets, &rss->key_octets);
 	if (octets != NULL)
 		memcpy(rss->key, octets, rss->key_octets);
@@ -32,14 +31,12 @@ decode_key(const struct cursor *at, struct rss_config *rss)
 }
 
 static void
-decode_fields(const struct cursor *at, struct rss_config *rss)
+decode_fields(const struct cursor *at, void *out)
 {
+	struct rss_config *rss = &((struct port_config *)out)->rss;
 	struct cursor array;
-	uint32_t n;
+	uint32_t n = cursor_get_array(at, "fields", 1, RSS_FIELDS, &array);
 
-	if (!cursor_has_value(at, "fields"))
-		return;
-	n = cursor_get_array(at, "fields", 1, RSS_FIELDS, &array);
 	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
 		const json_t *json = json_array_get(array.json, i);
 		const char *name = json_is_string(json) ? json_string_value(json) : "";
@@ -57,43 +54,40 @@ decode_fields(const struct cursor *at, struct rss_config *rss)
 }
 
 static void
-decode_reta(const struct cursor *at, uint32_t rx_queues, struct rss_config *rss)
+decode_reta(const struct cursor *at, void *out)
 {
+	struct port_config *port = out;
 	struct cursor array;
-	uint32_t n;
+	uint32_t n = cursor_get_array(at, "reta", 1, CONFIG_RETA_MAX, &array);
 
-	if (!cursor_has_value(at, "reta"))
-		return;
-	n = cursor_get_array(at, "reta", 1, CONFIG_RETA_MAX, &array);
 	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
 		uint32_t queue = 0;
 
-		cursor_element_uint32(&array, i, 0, rx_queues - 1, &queue);
-		rss->reta[i] = (uint16_t)queue;
+		cursor_element_uint32(&array, i, 0, port->rx_queues - 1, &queue);
+		port->rss.reta[i] = (uint16_t)queue;
 	}
-	rss->n_reta = n;
+	port->rss.n_reta = n;
 }
 
 void
-config_decode_rss(const struct cursor *port, uint32_t rx_queues, struct rss_config *rss)
+config_decode_rss(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"key", "fields", "reta", NULL};
-	struct cursor at;
+	static const struct option options[] = {
+		OPTION_BY("key", MAY_LACK_OR_NULL, decode_key),
+		OPTION_BY("fields", MAY_LACK_OR_NULL, decode_fields),
+		OPTION_BY("reta", MAY_LACK_OR_NULL, decode_reta),
+		OPTION_END,
+	};
+	struct port_config *port = out;
+	const struct cursor rss = cursor_child(at, "rss");
 
-	if (!cursor_has_value(port, "rss"))
-		return;
-	if (rx_queues == 0) {
-		cursor_refuse(port, "rss",
+	port->rss.asked = true;
+	if (port->rx_queues == 0)
+		cursor_refuse(at, "rss",
 			      "the port has no Rx queues to spread frames over; give it "
 			      "some, or leave rss out");
-		return;
-	}
-	at = cursor_child(port, "rss");
-	cursor_closed_object(&at, keys);
-	decode_key(&at, rss);
-	decode_fields(&at, rss);
-	decode_reta(&at, rx_queues, rss);
-	rss->asked = true;
+	else
+		options_decode(&rss, options, port);
 }
 
 static void
@@ -117,30 +111,46 @@ check_input(const struct cursor *array, uint32_t i, const struct hash_config *co
 			      n + 4, config->key_octets);
 }
 
+static void
+decode_hash_key(const struct cursor *at, void *out)
+{
+	struct hash_config *config = out;
+
+	cursor_get_hex(at, "key", 1, CONFIG_RSS_KEY_OCTETS_MAX, &config->key, &config->key_octets);
+}
+
+static void
+decode_inputs(const struct cursor *at, void *out)
+{
+	struct hash_config *config = out;
+	struct cursor array;
+	uint32_t n = cursor_get_array(at, "inputs", 0, CONFIG_HASH_INPUTS_MAX, &array);
+
+	config->inputs = cursor_new_array(&array, n, sizeof(config->inputs[0]));
+	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
+		struct hash_input *input = &config->inputs[i];
+
+		cursor_element_hex(&array, i, 1, 36, &input->octets, &input->n_octets);
+		config->n_inputs++;
+		check_input(&array, i, config);
+	}
+}
+
 int
 config_decode_hash(const json_t *params, struct hash_config *out, struct error *err)
 {
-	static const char *const keys[] = {"key", "inputs", NULL};
-	struct decoding d = {.err = err};
-	const struct cursor root = {.d = &d, .json = params};
-	struct cursor array;
-	uint32_t n;
+	static const struct option options[] = {
+		OPTION_BY("key", NEEDED, decode_hash_key),
+		OPTION_BY("inputs", NEEDED, decode_inputs),
+		OPTION_END,
+	};
+	int rc;
 
 	memset(out, 0, sizeof(*out));
-	cursor_closed_object(&root, keys);
-	cursor_get_hex(&root, "key", 1, CONFIG_RSS_KEY_OCTETS_MAX, &out->key, &out->key_octets);
-	n = cursor_get_array(&root, "inputs", 0, CONFIG_HASH_INPUTS_MAX, &array);
-	out->inputs = cursor_new_array(&array, n, sizeof(out->inputs[0]));
-	for (uint32_t i = 0; i < n && d.rc == 0; i++) {
-		struct hash_input *input = &out->inputs[i];
-
-		cursor_element_hex(&array, i, 1, 36, &input->octets, &input->n_octets);
-		out->n_inputs++;
-		check_input(&array, i, out);
-	}
-	if (d.rc < 0)
+	rc = options_decode_params(params, options, out, err);
+	if (rc < 0)
 		config_free_hash(out);
-	return d.rc;
+	return rc;
 }
 
 void

@@ -6,15 +6,14 @@
 
 #include "config/config_decode.h"
 
+/* Of either family, in one key or the other. */
 static void
-decode_rule(const struct cursor *at, struct steer_rule *rule)
+decode_address(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"ipv4_dst", "ipv6_dst", "udp_dst", "queue", NULL};
+	struct steer_rule *rule = out;
 	char text[INET6_ADDRSTRLEN] = "";
-	uint32_t udp_dst = 0;
 	const char *key;
 
-	cursor_closed_object(at, keys);
 	rule->ipv6 = cursor_has(at, "ipv6_dst");
 	key = rule->ipv6 ? "ipv6_dst" : "ipv4_dst";
 	if (rule->ipv6 && cursor_has(at, "ipv4_dst"))
@@ -24,36 +23,34 @@ decode_rule(const struct cursor *at, struct steer_rule *rule)
 	if (inet_pton(rule->ipv6 ? AF_INET6 : AF_INET, text, rule->ip) != 1)
 		cursor_refuse(at, key, "\"%s\" is no %s address; give one like \"%s\"", text,
 			      rule->ipv6 ? "IPv6" : "IPv4", rule->ipv6 ? "fd00::1" : "10.0.0.1");
-	rule->has_udp = cursor_has(at, "udp_dst");
-	if (rule->has_udp)
-		cursor_get_uint32(at, "udp_dst", 0, UINT16_MAX, &udp_dst);
-	rule->udp_dst = (uint16_t)udp_dst;
-	cursor_get_uint32(at, "queue", 0, CONFIG_QUEUES_MAX - 1, &rule->queue);
 }
+
+static const struct option rule_options[] = {
+	OPTION_KEY("ipv4_dst"),
+	OPTION_KEY("ipv6_dst"),
+	OPTION_THEN(decode_address),
+	OPTION_UINT32(MAY_LACK, struct steer_rule, udp_dst, 0, UINT16_MAX,
+		      OPTION_IF(struct steer_rule, has_udp)),
+	OPTION_UINT32(NEEDED, struct steer_rule, queue, 0, CONFIG_QUEUES_MAX - 1),
+	OPTION_END,
+};
 
 int
 config_decode_steer(const json_t *params, struct steer_config *out, struct error *err)
 {
-	static const char *const keys[] = {"port", "rules", NULL};
-	struct decoding d = {.err = err};
-	const struct cursor root = {.d = &d, .json = params};
-	struct cursor array;
-	uint32_t n;
+	static const struct option options[] = {
+		OPTION_TEXT(NEEDED, struct steer_config, port),
+		OPTION_OBJECTS(NEEDED, struct steer_config, rules, 0, CONFIG_RULES_MAX,
+			       rule_options),
+		OPTION_END,
+	};
+	int rc;
 
 	memset(out, 0, sizeof(*out));
-	cursor_closed_object(&root, keys);
-	cursor_get_text(&root, "port", out->port, sizeof(out->port));
-	n = cursor_get_array(&root, "rules", 0, CONFIG_RULES_MAX, &array);
-	out->rules = cursor_new_array(&array, n, sizeof(out->rules[0]));
-	for (uint32_t i = 0; i < n && d.rc == 0; i++) {
-		const struct cursor at = cursor_element(&array, i);
-
-		decode_rule(&at, &out->rules[i]);
-		out->n_rules++;
-	}
-	if (d.rc < 0)
+	rc = options_decode_params(params, options, out, err);
+	if (rc < 0)
 		config_free_steer(out);
-	return d.rc;
+	return rc;
 }
 
 void

@@ -2,17 +2,30 @@
 /*
  * STREAM: a template or a trace, and when its frames are due. Keys, types and ranges of values.
  *
- * Called by config_decode.c for each stream; main thread, cold path.
+ * Called through config_decode.c for each stream; main thread, cold path.
  * What relates values to each other is in config_check_stream.c.
  * Source: docs/design/0002-engine-interface.md, "STREAM".
  */
 #include <stdlib.h>
 
+#include "config/config_check.h"
 #include "config/config_decode.h"
 
+#define STREAM struct stream_config
+
 static void
-decode_lengths(const struct cursor *at, struct stream_config *stream)
+decode_template(const struct cursor *at, void *out)
 {
+	struct stream_config *stream = out;
+
+	cursor_get_hex(at, "template", CONFIG_TEMPLATE_OCTETS_MIN, CONFIG_TEMPLATE_OCTETS_MAX,
+		       &stream->template, &stream->frame_len_no_fcs);
+}
+
+static void
+decode_lengths(const struct cursor *at, void *out)
+{
+	struct stream_config *stream = out;
 	struct cursor array;
 	uint32_t n = cursor_get_array(at, "lengths", 0, CONFIG_PERIOD_MAX, &array);
 
@@ -24,47 +37,19 @@ decode_lengths(const struct cursor *at, struct stream_config *stream)
 }
 
 static void
-decode_length_field(const struct cursor *at, struct length_config *field)
+refuse_three(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {"offset", "octets", "less", NULL};
-
-	cursor_closed_object(at, keys);
-	cursor_get_uint32(at, "offset", 0, CONFIG_TEMPLATE_OCTETS_MAX - 1, &field->offset);
-	cursor_get_uint32(at, "octets", 1, 4, &field->octets);
-	if (field->octets == 3)
+	if (((struct length_config *)out)->octets == 3)
 		cursor_refuse(at, "octets", "it is 3; it must be 1, 2 or 4");
-	cursor_get_uint32(at, "less", 0, CONFIG_TEMPLATE_OCTETS_MAX, &field->less);
 }
 
-static void
-decode_length_fields(const struct cursor *at, struct stream_config *stream)
-{
-	struct cursor array;
-	uint32_t n = cursor_get_array(at, "length_fields", 0, CONFIG_LENGTH_FIELDS_MAX, &array);
-
-	stream->length_fields = cursor_new_array(&array, n, sizeof(*stream->length_fields));
-	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
-		const struct cursor element = cursor_element(&array, i);
-
-		decode_length_field(&element, &stream->length_fields[i]);
-		stream->n_length_fields++;
-	}
-}
-
-static void
-decode_fields(const struct cursor *at, struct stream_config *stream)
-{
-	struct cursor array;
-	uint32_t n = cursor_get_array(at, "fields", 0, CONFIG_FIELDS_MAX, &array);
-
-	stream->fields = cursor_new_array(&array, n, sizeof(*stream->fields));
-	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
-		const struct cursor element = cursor_element(&array, i);
-
-		config_decode_field(&element, &stream->fields[i]);
-		stream->n_fields++;
-	}
-}
+static const struct option length_field_options[] = {
+	OPTION_UINT32(NEEDED, struct length_config, offset, 0, CONFIG_TEMPLATE_OCTETS_MAX - 1),
+	OPTION_UINT32(NEEDED, struct length_config, octets, 1, 4),
+	OPTION_THEN(refuse_three),
+	OPTION_UINT32(NEEDED, struct length_config, less, 0, CONFIG_TEMPLATE_OCTETS_MAX),
+	OPTION_END,
+};
 
 /* One [offset, octets], octets null for all that follows. */
 static void
@@ -84,11 +69,13 @@ decode_range(const struct cursor *at, struct octet_range *range)
 }
 
 static void
-decode_ranges(const struct cursor *at, struct checksum_config *checksum)
+decode_ranges(const struct cursor *at, void *out)
 {
+	struct checksum_config *checksum = out;
 	struct cursor array;
 	uint32_t n = cursor_get_array(at, "ranges", 1, CONFIG_RANGES_MAX, &array);
 
+	checksum->add_length_less = ADD_NO_LENGTH; /* unless a later row says otherwise */
 	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
 		const struct cursor element = cursor_element(&array, i);
 
@@ -97,152 +84,99 @@ decode_ranges(const struct cursor *at, struct checksum_config *checksum)
 	}
 }
 
-static void
-decode_checksum(const struct cursor *at, struct checksum_config *checksum)
-{
-	static const char *const keys[] = {
-		"offset", "ranges", "add", "add_length_less", "udp", NULL,
-	};
+static const struct option checksum_options[] = {
+	OPTION_UINT32(NEEDED, struct checksum_config, offset, 0, CONFIG_TEMPLATE_OCTETS_MAX - 1),
+	OPTION_BY("ranges", NEEDED, decode_ranges),
+	OPTION_UINT32(NEEDED, struct checksum_config, add, 0, UINT16_MAX),
+	OPTION_UINT32(MAY_LACK_OR_NULL, struct checksum_config, add_length_less, 0,
+		      CONFIG_TEMPLATE_OCTETS_MAX),
+	OPTION_BOOL(NEEDED, struct checksum_config, udp),
+	OPTION_END,
+};
 
-	cursor_closed_object(at, keys);
-	cursor_get_uint32(at, "offset", 0, CONFIG_TEMPLATE_OCTETS_MAX - 1, &checksum->offset);
-	decode_ranges(at, checksum);
-	cursor_get_uint32(at, "add", 0, UINT16_MAX, &checksum->add);
-	checksum->add_length_less = ADD_NO_LENGTH;
-	if (cursor_has_value(at, "add_length_less"))
-		cursor_get_uint32(at, "add_length_less", 0, CONFIG_TEMPLATE_OCTETS_MAX,
-				  &checksum->add_length_less);
-	cursor_get_bool(at, "udp", &checksum->udp);
+static void
+decode_octets(const struct cursor *at, void *out)
+{
+	struct overwrite_config *overwrite = out;
+
+	cursor_get_hex(at, "octets", 1, CONFIG_TEMPLATE_OCTETS_MAX - overwrite->offset,
+		       &overwrite->octets, &overwrite->n_octets);
+}
+
+static const struct option overwrite_options[] = {
+	OPTION_UINT32(NEEDED, struct overwrite_config, offset, 0, CONFIG_TEMPLATE_OCTETS_MAX - 1),
+	OPTION_BY("octets", NEEDED, decode_octets),
+	OPTION_END,
+};
+
+static const struct option trace_options[] = {
+	OPTION_PATH(NEEDED, struct trace_config, path),
+	OPTION_OBJECTS_AS("overwrite", NEEDED, struct trace_config, overwrites, 0,
+			  CONFIG_OVERWRITES_MAX, overwrite_options),
+	OPTION_DOUBLE(OR_NULL, struct trace_config, speed, CONFIG_SPEED_MIN, CONFIG_SPEED_MAX,
+		      OPTION_IF(struct trace_config, has_speed)),
+	OPTION_END,
+};
+
+static const struct option burst_options[] = {
+	OPTION_UINT64_AS("frames", NEEDED, STREAM, burst_frames, 1, CONFIG_BURST_FRAMES_MAX),
+	OPTION_DOUBLE_AS("gap_ns", NEEDED, STREAM, burst_gap_ns, 0, (double)CONFIG_DURATION_NS_MAX),
+	OPTION_END,
+};
+
+static void
+decode_burst(const struct cursor *at, void *out)
+{
+	const struct cursor burst = cursor_child(at, "burst");
+
+	((struct stream_config *)out)->has_burst = true;
+	options_decode(&burst, burst_options, out);
 }
 
 static void
-decode_checksums(const struct cursor *at, struct stream_config *stream)
+decode_start(const struct cursor *at, void *out)
 {
-	struct cursor array;
-	uint32_t n = cursor_get_array(at, "checksums", 0, CONFIG_CHECKSUMS_MAX, &array);
+	struct ramp_config *ramp = out;
 
-	stream->checksums = cursor_new_array(&array, n, sizeof(*stream->checksums));
-	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
-		const struct cursor element = cursor_element(&array, i);
-
-		decode_checksum(&element, &stream->checksums[i]);
-		stream->n_checksums++;
-	}
-}
-
-static void
-decode_template(const struct cursor *at, struct stream_config *stream)
-{
-	cursor_get_hex(at, "template", CONFIG_TEMPLATE_OCTETS_MIN, CONFIG_TEMPLATE_OCTETS_MAX,
-		       &stream->template, &stream->frame_len_no_fcs);
-	if (cursor_has(at, "lengths"))
-		decode_lengths(at, stream);
-	if (cursor_has(at, "length_fields"))
-		decode_length_fields(at, stream);
-	decode_fields(at, stream);
-	decode_checksums(at, stream);
-}
-
-static void
-decode_overwrites(const struct cursor *at, struct trace_config *trace)
-{
-	static const char *const keys[] = {"offset", "octets", NULL};
-	struct cursor array;
-	uint32_t n = cursor_get_array(at, "overwrite", 0, CONFIG_OVERWRITES_MAX, &array);
-
-	trace->overwrites = cursor_new_array(&array, n, sizeof(*trace->overwrites));
-	for (uint32_t i = 0; i < n && at->d->rc == 0; i++) {
-		const struct cursor element = cursor_element(&array, i);
-		struct overwrite_config *overwrite = &trace->overwrites[i];
-
-		trace->n_overwrites++;
-		cursor_closed_object(&element, keys);
-		cursor_get_uint32(&element, "offset", 0, CONFIG_TEMPLATE_OCTETS_MAX - 1,
-				  &overwrite->offset);
-		cursor_get_hex(&element, "octets", 1,
-			       CONFIG_TEMPLATE_OCTETS_MAX - overwrite->offset, &overwrite->octets,
-			       &overwrite->n_octets);
-	}
-}
-
-static void
-decode_trace(const struct cursor *at, struct trace_config *trace)
-{
-	static const char *const keys[] = {"path", "overwrite", "speed", NULL};
-
-	cursor_closed_object(at, keys);
-	cursor_get_file_path(at, "path", CONFIG_PATH_SIZE, &trace->path);
-	decode_overwrites(at, trace);
-	cursor_get_double_or_null(at, "speed", CONFIG_SPEED_MIN, CONFIG_SPEED_MAX,
-				  &trace->has_speed, &trace->speed);
-}
-
-/* What the frames are made of: the keys of the other one are refused. */
-static void
-decode_frames(const struct cursor *at, struct stream_config *stream)
-{
-	static const char *const trace_keys[] = {
-		"name",        "trace", "fps",          "frames", "delay_ns",
-		"duration_ns", "burst", "whole_bursts", NULL,
-	};
-
-	if (!cursor_has(at, "trace") && !cursor_has(at, "template"))
-		cursor_refuse(at, "template",
-			      "it is missing; give the stream a template or a trace");
-	else if (!cursor_has(at, "trace"))
-		decode_template(at, stream);
-	else if (cursor_has(at, "template"))
-		cursor_refuse(at, "trace",
-			      "a stream has a template or a trace; leave one of them out");
-	else {
-		const struct cursor trace = cursor_child(at, "trace");
-
-		cursor_closed_object(at, trace_keys);
-		decode_trace(&trace, &stream->trace);
-	}
-}
-
-static void
-decode_burst(const struct cursor *at, struct stream_config *stream)
-{
-	static const char *const keys[] = {"frames", "gap_ns", NULL};
-
-	cursor_closed_object(at, keys);
-	cursor_get_uint64(at, "frames", 1, CONFIG_BURST_FRAMES_MAX, &stream->burst_frames);
-	cursor_get_double(at, "gap_ns", 0, (double)CONFIG_DURATION_NS_MAX, &stream->burst_gap_ns);
-	stream->has_burst = true;
-}
-
-static void
-decode_ramp(const struct cursor *at, struct stream_config *stream)
-{
-	static const char *const keys[] = {"flows", "per_second", "start", "hold_ns", "down", NULL};
-	struct ramp_config *ramp = &stream->ramp;
-	bool held = false;
-
-	cursor_closed_object(at, keys);
-	cursor_get_uint64(at, "flows", 1, CONFIG_FLOWS_MAX, &ramp->flows);
-	cursor_get_double(at, "per_second", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &ramp->per_second);
 	ramp->start = 1;
 	if (cursor_has(at, "start"))
 		cursor_get_uint64(at, "start", 1, ramp->flows, &ramp->start);
-	if (cursor_has(at, "hold_ns"))
-		cursor_get_uint64_or_null(at, "hold_ns", 0, CONFIG_DURATION_NS_MAX, &held,
-					  &ramp->hold_ns);
-	if (cursor_has(at, "down"))
-		cursor_get_bool(at, "down", &ramp->down);
-	if (ramp->down && !held)
+}
+
+static void
+check_hold(const struct cursor *at, void *out)
+{
+	if (((struct ramp_config *)out)->down && !cursor_has_value(at, "hold_ns"))
 		cursor_refuse(at, "down",
 			      "it is not said when the flows become fewer; give hold_ns as well");
-	if (stream->n_lengths > 1)
-		cursor_refuse(at, NULL,
+}
+
+static const struct option ramp_options[] = {
+	OPTION_UINT64(NEEDED, struct ramp_config, flows, 1, CONFIG_FLOWS_MAX),
+	OPTION_DOUBLE(NEEDED, struct ramp_config, per_second, CONFIG_FPS_MIN, CONFIG_FPS_MAX),
+	OPTION_KEY("start"),
+	OPTION_THEN(decode_start),
+	OPTION_UINT64(MAY_LACK_OR_NULL, struct ramp_config, hold_ns, 0, CONFIG_DURATION_NS_MAX),
+	OPTION_BOOL(MAY_LACK, struct ramp_config, down),
+	OPTION_THEN(check_hold),
+	OPTION_END,
+};
+
+static void
+check_ramp(const struct cursor *at, void *out)
+{
+	const struct stream_config *stream = out;
+
+	if (stream->ramp.flows > 0 && stream->n_lengths > 1)
+		cursor_refuse(at, "ramp",
 			      "the frames have %u lengths; flows of a ramp have one length only",
 			      stream->n_lengths);
 }
 
 static void
-decode_receivers(const struct cursor *at, struct stream_config *stream)
+decode_receivers(const struct cursor *at, void *out)
 {
+	struct stream_config *stream = out;
 	struct cursor array;
 	uint32_t n = cursor_get_array(at, "receivers", 1, CONFIG_PORTS_MAX, &array);
 
@@ -256,51 +190,79 @@ decode_receivers(const struct cursor *at, struct stream_config *stream)
 	}
 }
 
+/* Frames of a template. */
+static const struct option template_options[] = {
+	OPTION_BY("template", NEEDED, decode_template),
+	OPTION_BY("lengths", MAY_LACK, decode_lengths),
+	OPTION_OBJECTS(MAY_LACK, STREAM, length_fields, 0, CONFIG_LENGTH_FIELDS_MAX,
+		       length_field_options),
+	OPTION_OBJECTS(NEEDED, STREAM, fields, 0, CONFIG_FIELDS_MAX, field_options),
+	OPTION_OBJECTS(NEEDED, STREAM, checksums, 0, CONFIG_CHECKSUMS_MAX, checksum_options),
+	OPTION_END,
+};
+
+static const struct option schedule_options[] = {
+	OPTION_DOUBLE(OR_NULL, STREAM, fps, CONFIG_FPS_MIN, CONFIG_FPS_MAX,
+		      OPTION_IF(STREAM, has_fps)),
+	OPTION_UINT64(OR_NULL, STREAM, frames, 1, INT64_MAX, OPTION_IF(STREAM, has_frames)),
+	OPTION_UINT64(MAY_LACK, STREAM, delay_ns, 0, CONFIG_DURATION_NS_MAX),
+	OPTION_UINT64(MAY_LACK_OR_NULL, STREAM, duration_ns, 1, CONFIG_DURATION_NS_MAX,
+		      OPTION_IF(STREAM, has_duration)),
+	OPTION_BY("burst", MAY_LACK_OR_NULL, decode_burst),
+	OPTION_BOOL(MAY_LACK, STREAM, whole_bursts),
+	OPTION_END,
+};
+
+/* Flows of a template are told apart, and their number may change. */
+static const struct option flow_options[] = {
+	OPTION_UINT32(MAY_LACK_OR_NULL, STREAM, stamp, 0, CONFIG_STAMPS_MAX - 1,
+		      OPTION_IF(STREAM, has_stamp)),
+	OPTION_BY("receivers", MAY_LACK, decode_receivers),
+	OPTION_OBJECT(MAY_LACK_OR_NULL, STREAM, ramp, ramp_options),
+	OPTION_THEN(check_ramp),
+	OPTION_END,
+};
+
 static void
-decode_schedule(const struct cursor *at, struct stream_config *stream)
+check_stream(const struct cursor *at, void *out)
 {
-	cursor_get_double_or_null(at, "fps", CONFIG_FPS_MIN, CONFIG_FPS_MAX, &stream->has_fps,
-				  &stream->fps);
-	cursor_get_uint64_or_null(at, "frames", 1, INT64_MAX, &stream->has_frames, &stream->frames);
-	if (cursor_has(at, "delay_ns"))
-		cursor_get_uint64(at, "delay_ns", 0, CONFIG_DURATION_NS_MAX, &stream->delay_ns);
-	if (cursor_has(at, "duration_ns"))
-		cursor_get_uint64_or_null(at, "duration_ns", 1, CONFIG_DURATION_NS_MAX,
-					  &stream->has_duration, &stream->duration_ns);
-	if (cursor_has(at, "whole_bursts"))
-		cursor_get_bool(at, "whole_bursts", &stream->whole_bursts);
-	if (cursor_has_value(at, "stamp")) {
-		cursor_get_uint32(at, "stamp", 0, CONFIG_STAMPS_MAX - 1, &stream->stamp);
-		stream->has_stamp = true;
-	}
-	if (cursor_has(at, "receivers"))
-		decode_receivers(at, stream);
-	if (cursor_has_value(at, "burst")) {
-		const struct cursor burst = cursor_child(at, "burst");
-
-		decode_burst(&burst, stream);
-	}
-	if (cursor_has_value(at, "ramp")) {
-		const struct cursor ramp = cursor_child(at, "ramp");
-
-		decode_ramp(&ramp, stream);
-	}
+	at->d->rc = config_check_stream(out, (uint32_t)at->index, at->d->err);
 }
 
-void
-config_decode_stream(const struct cursor *at, struct stream_config *stream)
+/* What the frames are made of: the keys of the other one are refused. */
+static void
+decode_stream(const struct cursor *at, void *out)
 {
-	static const char *const keys[] = {
-		"name",  "template",     "lengths", "length_fields", "fields",      "checksums",
-		"trace", "fps",          "frames",  "delay_ns",      "duration_ns", "burst",
-		"stamp", "whole_bursts", "ramp",    "receivers",     NULL,
+	static const struct option of_trace[] = {
+		OPTION_TEXT(NEEDED, STREAM, name),
+		OPTION_OBJECT(NEEDED, STREAM, trace, trace_options),
+		OPTION_ROWS(schedule_options),
+		OPTION_THEN(check_stream),
+		OPTION_END,
+	};
+	static const struct option of_template[] = {
+		OPTION_TEXT(NEEDED, STREAM, name),
+		OPTION_ROWS(template_options),
+		OPTION_KEY("trace"), /* which there might be instead */
+		OPTION_ROWS(schedule_options),
+		OPTION_ROWS(flow_options),
+		OPTION_THEN(check_stream),
+		OPTION_END,
 	};
 
-	cursor_closed_object(at, keys);
-	cursor_get_text(at, "name", stream->name, sizeof(stream->name));
-	decode_frames(at, stream);
-	decode_schedule(at, stream);
+	if (cursor_has(at, "trace") && cursor_has(at, "template"))
+		cursor_refuse(at, "trace",
+			      "a stream has a template or a trace; leave one of them out");
+	else if (cursor_has(at, "trace"))
+		options_decode(at, of_trace, out);
+	else if (cursor_has(at, "template"))
+		options_decode(at, of_template, out);
+	else
+		cursor_refuse(at, "template",
+			      "it is missing; give the stream a template or a trace");
 }
+
+const struct option stream_options[] = {OPTION_CHOICE(decode_stream), OPTION_END};
 
 void
 config_free_stream(struct stream_config *stream)

@@ -118,6 +118,13 @@ refuse_key(const struct cursor *at, const char *key, const char *const *keys)
 }
 
 void
+cursor_must_be_object(const struct cursor *at)
+{
+	if (at->d->rc == 0 && !json_is_object(at->json))
+		cursor_refuse_value(at, NULL, at->json, "an object");
+}
+
+void
 cursor_closed_object(const struct cursor *at, const char *const *keys)
 {
 	/* The iteration interface has no const variant; it does not change the object. */
@@ -125,12 +132,9 @@ cursor_closed_object(const struct cursor *at, const char *const *keys)
 	const char *key;
 	json_t *value;
 
+	cursor_must_be_object(at);
 	if (at->d->rc < 0)
 		return;
-	if (!json_is_object(object)) {
-		cursor_refuse_value(at, NULL, object, "an object");
-		return;
-	}
 	json_object_foreach(object, key, value) {
 		if (!is_one_of(key, keys)) {
 			refuse_key(at, key, keys);
@@ -244,23 +248,7 @@ cursor_get_bool(const struct cursor *at, const char *key, bool *out)
 		*out = json_is_true(json);
 }
 
-void
-cursor_get_uint64_or_null(const struct cursor *at, const char *key, uint64_t min, uint64_t max,
-			  bool *has, uint64_t *out)
-{
-	const json_t *json = cursor_get(at, key);
-	int64_t value;
-
-	if (json == NULL)
-		return;
-	*has = false;
-	if (json_is_null(json) || !take_int64(at, key, json, (int64_t)min, (int64_t)max, &value))
-		return;
-	*has = true;
-	*out = (uint64_t)value;
-}
-
-static bool
+static void
 take_double(const struct cursor *at, const char *key, const json_t *json, double min, double max,
 	    const char *or_else, double *out)
 {
@@ -269,31 +257,20 @@ take_double(const struct cursor *at, const char *key, const json_t *json, double
 
 	if (json_is_number(json) && value >= min && value <= max) {
 		*out = value;
-		return true;
+		return;
 	}
 	snprintf(wanted, sizeof(wanted), "a number from %g to %g%s", min, max, or_else);
 	cursor_refuse_value(at, key, json, wanted);
-	return false;
 }
 
 void
-cursor_get_double(const struct cursor *at, const char *key, double min, double max, double *out)
+cursor_get_double(const struct cursor *at, const char *key, double min, double max, bool or_null,
+		  double *out)
 {
 	const json_t *json = cursor_get(at, key);
 
 	if (json != NULL)
-		take_double(at, key, json, min, max, "", out);
-}
-
-void
-cursor_get_double_or_null(const struct cursor *at, const char *key, double min, double max,
-			  bool *has, double *out)
-{
-	const json_t *json = cursor_get(at, key);
-
-	if (json == NULL)
-		return;
-	*has = !json_is_null(json) && take_double(at, key, json, min, max, ", or null", out);
+		take_double(at, key, json, min, max, or_null ? ", or null" : "", out);
 }
 
 uint32_t

@@ -46,6 +46,9 @@ void cursor_no_memory(const struct cursor *at);
 /* Room for n zeroed elements, the caller's; NULL when n is 0 or after a refusal. */
 void *cursor_new_array(const struct cursor *at, size_t n, size_t size);
 
+/* The value must be an object. */
+void cursor_must_be_object(const struct cursor *at);
+
 /* The value must be an object with no other keys than these (NULL at the end). */
 void cursor_closed_object(const struct cursor *at, const char *const *keys);
 
@@ -67,14 +70,9 @@ void cursor_get_uint32(const struct cursor *at, const char *key, uint32_t min, u
 		       uint32_t *out);
 void cursor_get_bool(const struct cursor *at, const char *key, bool *out);
 
+/* or_null: the refusal says that null may stand there, too. */
 void cursor_get_double(const struct cursor *at, const char *key, double min, double max,
-		       double *out);
-
-/* null sets *has to false. max is at most INT64_MAX. */
-void cursor_get_uint64_or_null(const struct cursor *at, const char *key, uint64_t min, uint64_t max,
-			       bool *has, uint64_t *out);
-void cursor_get_double_or_null(const struct cursor *at, const char *key, double min, double max,
-			       bool *has, double *out);
+		       bool or_null, double *out);
 
 /* 1…size-1 octets without control characters, copied with a final NUL. */
 void cursor_get_text(const struct cursor *at, const char *key, char *out, size_t size);

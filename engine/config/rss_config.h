@@ -50,7 +50,7 @@ struct hash_config {
 struct steer_rule {
 	bool ipv6;
 	bool has_udp;
-	uint16_t udp_dst;
+	uint32_t udp_dst;        /* 0…65535 */
 	uint32_t queue;          /* 0…1023 */
 	uint8_t ip[IPV6_OCTETS]; /* in network order; behind an IPv4 address zeros */
 };
