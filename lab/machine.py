@@ -121,6 +121,8 @@ class BootFiles:
     """Where the kernel's console goes."""
     sockets: dict[int, int] = field(default_factory=dict)
     """File descriptors of QEMU's: the ends of `cables` by the NICs that they are at."""
+    tsc_khz: int = 0
+    """The host's TSC, which the guest's is; 0: the guest finds its frequency by itself."""
 
 
 def _node_bus(node: int) -> int:
@@ -161,11 +163,13 @@ def cables(machine: Machine) -> list[tuple[int, int]]:
     return [(at[0], at[1]) for at in wires.values() if len(at) == 2 and own.isdisjoint(at)]
 
 
-def _kernel_line(machine: Machine) -> str:
+def _kernel_line(machine: Machine, tsc_khz: int) -> str:
     words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "nokaslr"]
     words += ["tsc=reliable", "audit=0", "random.trust_cpu=on"]
     if machine.iommu:
         words.append("intel_iommu=on")
+    if tsc_khz and not machine.icount:  # there the TSC counts instructions
+        words.append(f"tsc_early_khz={tsc_khz}")
     return " ".join(words)
 
 
@@ -229,7 +233,12 @@ def qemu_arguments(machine: Machine, files: BootFiles) -> list[str]:
     if machine.icount:
         arguments += ["-icount", "shift=0,sleep=off"]
     arguments += ["-kernel", str(files.kernel), "-initrd", str(files.initramfs)]
-    arguments += ["-append", _kernel_line(machine), "-serial", f"file:{files.console}"]
+    arguments += [
+        "-append",
+        _kernel_line(machine, files.tsc_khz),
+        "-serial",
+        f"file:{files.console}",
+    ]
     share = "security_model=none,multidevs=remap"
     arguments += ["-fsdev", f"local,id=root,path=/,readonly=on,{share}"]
     arguments += ["-device", "virtio-9p-pci,fsdev=root,mount_tag=root"]

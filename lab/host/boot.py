@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from lab.host.tsc import tsc_khz
 from lab.machine import BootFiles, Machine, cables, qemu_arguments, taps
 from lab.table import DIED, FAILED, PASSED, UNAVAILABLE, Outcome
 
@@ -158,7 +159,7 @@ def _boot_once(machine: Machine, system: System, share: Path) -> Ending:
 
 def _boot(machine: Machine, system: System, share: Path, sockets: dict[int, int]) -> Ending:
     console = share.parent / "console"
-    files = BootFiles(system.kernel, system.initramfs, share, console, sockets)
+    files = BootFiles(system.kernel, system.initramfs, share, console, sockets, tsc_khz())
     environment = dict(os.environ)
     if system.libraries:
         environment["LD_LIBRARY_PATH"] = system.libraries
@@ -237,13 +238,23 @@ def _run_once(job: str, machine: Machine, system: System, runs: Path) -> tuple[E
     return _boot_once(machine, system, share), run
 
 
-def _counted(share: Path) -> tuple[int, tuple[str, ...]]:
-    """How many checks the guest made, and which failed; none where it did not get so far."""
+def _counted(share: Path) -> tuple[int, tuple[str, ...], float]:
+    """How many checks the guest made, which failed, its seconds; none where it did not end."""
     try:
         found = json.loads((share / "checks.json").read_text())
-        return int(found["made"]), tuple(map(str, found["failures"]))
+        return int(found["made"]), tuple(map(str, found["failures"])), float(found["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
-        return 0, ()
+        return 0, (), 0.0
+
+
+def _clock_problem(machine: Machine, guest_s: float, host_s: float) -> str:
+    """A job cannot take longer by the guest's clock than its machine by the host's."""
+    if machine.icount or guest_s <= host_s:
+        return ""
+    return (
+        f"the guest's clock is wrong: {guest_s:.0f} s by it, {host_s:.0f} s by the host's with "
+        "the boot; rates and times in it are, too"
+    )
 
 
 def run_job(job: str, machine: Machine, system: System, runs: Path) -> Outcome:
@@ -262,10 +273,11 @@ def run_job(job: str, machine: Machine, system: System, runs: Path) -> Outcome:
         ending, run = _run_once(job, machine, system, runs)
     if ending.reason:
         print(f"lab: {job}: {ending.reason}")
-    made, failures = _counted(run / "share")
+    seconds = time.monotonic() - started
+    made, failures, guest_s = _counted(run / "share")
+    reason = ending.reason or _clock_problem(machine, guest_s, seconds)
     if ending.code == PASSED:
         shutil.rmtree(run)
     else:
         print(f"lab: {job}: logs are in {run}")
-    seconds = time.monotonic() - started
-    return Outcome(ending.code, made, failures, ending.reason, again, seconds)
+    return Outcome(ending.code, made, failures, reason, again, seconds)

@@ -10,6 +10,7 @@ import pytest
 from lab.host import boot
 from lab.host.packages import os_release, sources_of, stanzas_of
 from lab.host.system import System, load_order, newc, qemu_problem
+from lab.host.tsc import tsc_khz
 from lab.lab import listing
 from lab.machine import Machine, Nic
 
@@ -195,11 +196,32 @@ def test_a_job_that_fails_leaves_its_logs(system, tmp_path, capfd):
 
 
 def test_the_guests_checks_are_counted(system, tmp_path):
-    counted = '{"made": 7, "failures": ["link: 0, and not 1"]}'
+    counted = '{"made": 7, "failures": ["link: 0, and not 1"], "seconds": 0.0}'
     guest = system(f"{SHARE}\necho '{counted}' >$share/checks.json\necho 1 >$share/exit")
     outcome = outcome_of(guest, tmp_path)
     assert (outcome.checks, outcome.failed) == (7, ("link: 0, and not 1",))
     assert (outcome.code, outcome.again, outcome.seconds > 0) == (1, False, True)
+
+
+def test_a_guest_whose_clock_is_wrong_is_found_out(system, tmp_path):
+    """Seen: the guest's kernel took its TSC for 4.5 times slower than it is."""
+    counted = '{"made": 1, "failures": [], "seconds": 526.0}'
+    guest = system(f"{SHARE}\necho '{counted}' >$share/checks.json\necho 0 >$share/exit")
+    assert outcome_of(guest, tmp_path).reason.startswith("the guest's clock is wrong: 526 s by it")
+
+
+def test_the_hosts_tsc_is_measured_or_unknown():
+    first, second = tsc_khz(), tsc_khz()
+    assert abs(first - second) <= first / 1000
+    assert first == 0 or 100_000 < first < 20_000_000
+
+
+def test_a_tsc_that_cannot_be_read_is_unknown(monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError("no executable pages")
+
+    monkeypatch.setattr("lab.host.tsc.mmap.mmap", refused)
+    assert tsc_khz() == 0
 
 
 @pytest.mark.parametrize("counted", ["", "[", "7", '{"made": 7}'])

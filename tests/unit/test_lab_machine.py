@@ -109,6 +109,14 @@ def test_nodes_have_cpus_memory_and_buses_of_their_own():
     assert machine.root_port(1) == "0000:40:01.0"
 
 
+def test_the_kernel_is_told_the_tscs_frequency_unless_it_counts_instructions():
+    files = BootFiles(Path("/k"), Path("/i"), Path("/run"), Path("/console"), {}, 2445422)
+    for machine, told in ((Machine(nics=()), True), (Machine(nics=(), icount=True), False)):
+        line = " ".join(qemu_arguments(machine, files))
+        assert ("tsc_early_khz=2445422" in line) == told
+    assert not any("tsc_early_khz" in word for word in words(Machine(nics=())))
+
+
 def test_counting_instructions_takes_one_thread():
     said = words(Machine(nics=(), icount=True))
     assert "-accel tcg,thread=single" in said
