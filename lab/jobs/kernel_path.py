@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.guest.transfer import check_transfer, in_namespace, ping
+from lab.guest.transfer import check_pings, check_transfer, in_namespace, ping
 from lab.machine import Machine, Nic
 
 if TYPE_CHECKING:
@@ -143,6 +143,6 @@ def _check_document(
 
 def _check_traffic(guest: Guest, title: str) -> None:
     for near, far in ((_NEAR_4, _FAR_4), (_NEAR_6, _FAR_6)):
-        guest.checks.equal(f"{title}: pings answered by {far}", ping(guest, _NEAR, far), 5)
+        check_pings(guest, title, _NEAR, far)
         check_transfer(guest, f"{title}: to {far}", (_NEAR, _FAR), far, _MIB)
         check_transfer(guest, f"{title}: from {far}", (_FAR, _NEAR), near, _MIB)
