@@ -2,6 +2,7 @@
 """The lab's loops: what overran the receiver is sent again, at half the rate, twice at most."""
 
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -33,6 +34,6 @@ def test_what_overran_the_receiver_is_sent_again(monkeypatch, tmp_path, fps, rec
         return SimpleNamespace(seconds=1.0, unloaded={}, word=lambda *_: count)
 
     monkeypatch.setattr(loop_proof, "send", send)
-    ended = loop_proof._received_whole(None, Loop("igb", fps, frames=FRAMES), capture)
+    ended = loop_proof._received_whole(Mock(), Loop("igb", fps, frames=FRAMES), capture)
     assert asked == rates
-    assert ended.word() == received[len(rates) - 1]
+    assert ended.word("rx", "frames", "p1") == received[len(rates) - 1]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lab's pings: one try of three may be late, a loss in each is a failure."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from lab.guest import transfer
-from lab.guest.checks import Checks
+from lab.guest.guest import Guest
+from lab.machine import Machine
 
 
 @pytest.mark.parametrize(
@@ -16,7 +15,7 @@ from lab.guest.checks import Checks
 def test_a_late_try_is_repeated(monkeypatch, answers, failed, asked):
     given = iter(answers)
     monkeypatch.setattr(transfer, "ping", lambda *_: next(given))
-    guest = SimpleNamespace(checks=Checks())
+    guest = Guest(Machine(nics=()))
     transfer.check_pings(guest, "bridge", "", "198.18.0.1")
     assert (guest.checks.made, guest.checks.failed) == (1, failed)
     assert len(answers) - len(list(given)) == asked
