@@ -111,6 +111,9 @@ def test_any_compiler_and_engine_make_targets_that_run_elsewhere(tmp_path):
     assert [line for line in compiled if "meson" not in line and "-DOF_OSS_FUZZ" not in line] == []
     shutil.rmtree(tmp_path / "work")
     elsewhere = out.rename(tmp_path / "elsewhere")
+    known = (elsewhere / "fuzz_config.dict").read_text().splitlines()
+    assert {'"rx_descriptors"', '"workers"', '"lcore"', '"mac_swap"'} <= set(known)
+    assert [line for line in known if line[0] == '"' and not WORD.fullmatch(line)] == []
     for name in NAMES:
         target = elsewhere / f"fuzz_{name}"
         assert {f"{target.name}.dict", f"{target.name}.options"} <= {

@@ -13,10 +13,14 @@ if [ ! -f "$build/build.ninja" ]; then
 fi
 ninja -C "$build" --quiet
 
-# Words that the decoders know: a quoted word of C is what libFuzzer's dictionaries have on a line.
+# Words that the decoders know: a quoted word of C is what libFuzzer's dictionaries have on a line. The rows of
+# config/options.h name a member.
 words() {
 	cat engine/fuzz/dictionaries/json.dict
-	grep -ohE '"[a-z][a-z0-9_.-]+"' "$@" | sort -u
+	{
+		grep -ohE '"[a-z][a-z0-9_.-]+"' "$@"
+		sed -nE 's/.*\bOPTION_[A-Z0-9]+\([A-Z_]+, [^,()]+, ([a-z][a-z0-9_]*)\b.*/"\1"/p' "$@"
+	} | sort -u
 }
 
 mkdir -p "$OUT/lib"
