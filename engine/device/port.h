@@ -28,6 +28,9 @@
 /* Rx of a NIC: 27 us of 64-octet frames at 100 Gbit/s, where 1,024 are 7. */
 #define PORT_RX_DESCRIPTORS_PCI 4096u
 
+#define PORT_RINGS_MAX 16u /* RTE_PMD_RING_MAX_RX_RINGS of librte_net_ring */
+
+struct rte_ring;
 struct tx_loop_driver; /* tx_loop.h */
 
 /* Receive side scaling, as the device says it is set. */
@@ -55,7 +58,10 @@ struct port {
 	uint16_t max_tx_queues;
 	char driver[32];
 	struct rte_mempool *rx_pool;
-	struct rte_eth_link link; /* when last asked */
+	char made[80]; /* EAL's name of the virtual device that was made for the port; else "" */
+	struct rte_ring
+		*rings[PORT_RINGS_MAX]; /* of a ring port, the first ones of them; else NULL */
+	struct rte_eth_link link;       /* when last asked */
 	bool link_was_up;
 	uint64_t carrier_changes;  /* of an interface of the kernel, when last asked */
 	bool restore_promiscuous;  /* switched on by us on an interface of the kernel */
@@ -81,7 +87,8 @@ int port_open(struct port *port, const struct port_config *config, unsigned int 
 
 /*
  * Close the device, which gives back the frames that it holds, to their pools: those of this port, of others, and of
- * programs. So no pool is freed before all ports are closed; port_free() then frees this port's.
+ * programs. So no pool is freed before all ports are closed; port_free() then frees this port's, and everything that has
+ * a name in DPDK: a port may be opened again where a ports.open was refused.
  */
 void port_close(struct port *port);
 void port_free(struct port *port);

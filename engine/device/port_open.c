@@ -397,6 +397,7 @@ port_close(struct port *port)
 void
 port_free(struct port *port)
 {
+	port_unmake(port);
 	rte_mempool_free(port->rx_pool);
 	port->rx_pool = NULL;
 }

@@ -15,8 +15,6 @@
 
 #include "device/where.h"
 
-#define RING_QUEUES_MAX 16u /* RTE_PMD_RING_MAX_RX_RINGS of librte_net_ring */
-
 /*
  * A ring port is a loop: Tx queue i feeds the ring that Rx queue i (modulo their number) reads. A port without Rx queues
  * has rings that nobody reads.
@@ -29,18 +27,18 @@ open_ring(struct port *port, const char *path, struct error *err)
 	uint32_t tx_count = RTE_MAX(config->tx_queues, 1u); /* net_ring refuses a port without */
 	uint32_t size =
 		config->tx_descriptors > 0 ? config->tx_descriptors : PORT_DESCRIPTORS_DEFAULT;
-	struct rte_ring *rings[RING_QUEUES_MAX], *tx[RING_QUEUES_MAX];
+	struct rte_ring **rings = port->rings, *tx[PORT_RINGS_MAX];
 	unsigned int flags =
 		RING_F_EXACT_SZ | RING_F_SC_DEQ | (config->tx_queues > count ? 0 : RING_F_SP_ENQ);
 	struct where where;
 	char name[RTE_RING_NAMESIZE];
 	int port_id;
 
-	if (config->rx_queues > RING_QUEUES_MAX || config->tx_queues > RING_QUEUES_MAX)
+	if (config->rx_queues > PORT_RINGS_MAX || config->tx_queues > PORT_RINGS_MAX)
 		return error_set(
 			err, -EINVAL, key(&where, path, "tx_queues"),
 			"%u Rx and %u Tx queues asked, a ring port has %u at most; use fewer lcores in its map",
-			config->rx_queues, config->tx_queues, RING_QUEUES_MAX);
+			config->rx_queues, config->tx_queues, PORT_RINGS_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "wr_%.20s_%hhu", port->location.device, (uint8_t)i);
 		rings[i] = rte_ring_create(name, size, SOCKET_ID_ANY, flags);
@@ -55,6 +53,7 @@ open_ring(struct port *port, const char *path, struct error *err)
 		return error_set(err, -rte_errno, key(&where, path, "location"), "ring port: %s",
 				 rte_strerror(rte_errno));
 	port->port_id = (uint16_t)port_id;
+	snprintf(port->made, sizeof(port->made), "net_ring_%s", port->location.device);
 	return 0;
 }
 
@@ -127,6 +126,8 @@ port_probe(struct port *port, const char *path, struct error *err)
 			"`dpdk-devbind.py --status` show it",
 			location->device);
 	code = rte_eal_hotplug_add("vdev", location->device, location->args);
+	if (code == 0)
+		snprintf(port->made, sizeof(port->made), "%s", location->device);
 	if (code == 0 && rte_eth_dev_get_port_by_name(location->device, &port->port_id) != 0)
 		code = -ENODEV;
 	if (code == 0)
@@ -139,4 +140,16 @@ port_probe(struct port *port, const char *path, struct error *err)
 		location->args,
 		code == -EFAULT ? "no driver of that name (it is not in this DPDK)"
 				: strerror(-code));
+}
+
+void
+port_unmake(struct port *port)
+{
+	if (port->made[0] != '\0')
+		rte_eal_hotplug_remove("vdev", port->made);
+	port->made[0] = '\0';
+	for (uint32_t i = 0; i < PORT_RINGS_MAX; i++) {
+		rte_ring_free(port->rings[i]);
+		port->rings[i] = NULL;
+	}
 }

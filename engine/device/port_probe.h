@@ -9,4 +9,7 @@
 /* Sets port->port_id. On failure nothing was made; err names `path` and, where it can, the cure. */
 int port_probe(struct port *port, const char *path, struct error *err);
 
+/* Remove the virtual device and the rings that it has made, after the port was closed. Nothing made: nothing happens. */
+void port_unmake(struct port *port);
+
 #endif

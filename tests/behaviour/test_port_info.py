@@ -54,3 +54,21 @@ def test_where_its_memory_is(engine):
     assert memory["p1"] == [], "it has no mbufs yet"
     with pytest.raises(EngineRefusedError, match="not known here"):
         engine.call("ports.memory", {"port": "p0"})
+
+
+def test_ports_can_be_opened_after_a_refusal(engine):
+    """No name of the ports that were opened before the refused one is kept."""
+    good = [parameters("p0", "ring:x"), {**parameters("p1", "null:y"), "rx_queues": 0}]
+    bad = {**parameters("p2", "ring:z"), "rx_queues": 17}
+    for _ in range(2):
+        with pytest.raises(EngineRefusedError, match="17 Rx and 1 Tx queues asked"):
+            engine.call("ports.open", {"ports": [*good, bad]})
+    infos = engine.call("ports.open", {"ports": good})["ports"]
+    assert [info["name"] for info in infos] == ["p0", "p1"]
+
+
+def test_a_ring_that_is_there_twice_is_refused_and_free_again(engine):
+    ports = [parameters("p0", "ring:x"), parameters("p1", "ring:x")]
+    with pytest.raises(EngineRefusedError):
+        engine.call("ports.open", {"ports": ports})
+    engine.call("ports.open", {"ports": ports[:1]})
