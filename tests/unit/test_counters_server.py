@@ -7,12 +7,13 @@ import json
 import socket
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 
 from support.network import exchange, free_port
 from wirerate.cli import counters_server
-from wirerate.cli.counters_server import CLIENTS_MAX, CountersServer
+from wirerate.cli.counters_server import CLIENTS_MAX, ROOM_S, CountersServer
 from wirerate.errors import HostSetupError, PlanError
 from wirerate.plan.peer_address import PeerAddress, parse_listen, parse_peer
 
@@ -100,8 +101,9 @@ def test_slow_clients_are_cut_off(server, monkeypatch):
     assert time.monotonic() - began < 4
 
 
-def test_so_many_clients_at_a_time(server):
+def test_so_many_clients_at_a_time(server, monkeypatch):
     """Those beyond are turned away at once; when the first have gone, others are served."""
+    monkeypatch.setattr(counters_server, "ROOM_S", 3600)
     idle = [socket.create_connection(("127.0.0.1", server.address.port)) for _ in range(40)]
     time.sleep(0.5)
     assert threading.active_count() <= CLIENTS_MAX + 10
@@ -110,6 +112,18 @@ def test_so_many_clients_at_a_time(server):
         client.close()
     time.sleep(0.3)
     assert ask(server, "GET /counters HTTP/1.0")[0] == 200
+
+
+def test_slow_clients_shut_nobody_out(server):
+    """All places are taken by clients that never finish their request, and more wait."""
+    with ExitStack() as stack:
+        for _ in range(2 * CLIENTS_MAX):
+            address = ("127.0.0.1", server.address.port)
+            slow = stack.enter_context(socket.create_connection(address))
+            slow.sendall(b"GET /counters HTT")
+        time.sleep(2 * ROOM_S)
+        for _ in range(3):
+            assert ask(server, "GET /counters HTTP/1.0")[0] == 200
 
 
 def test_a_reader_that_goes_away_is_no_trouble(server, capfd):
