@@ -12,9 +12,7 @@ import argparse
 import difflib
 import importlib
 import os
-import signal
 import sys
-import threading
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from wirerate import __version__
 from wirerate.errors import ExitCode, HostSetupError, PlanError, WirerateError
+from wirerate.interrupts import Ended, ended_by_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -210,8 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except WirerateError as error:
         _report(f"wirerate: error: {_one_line(error)}", debug=debug)
         return error.exit_code
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
+    except KeyboardInterrupt as end:
+        return 128 + end.number if isinstance(end, Ended) else ExitCode.INTERRUPTED
     except BrokenPipeError:
         _silence(sys.stdout)
         return ExitCode.BROKEN_PIPE
@@ -235,13 +234,8 @@ def _run(arguments: list[str]) -> int:
         args = parse(arguments)
     except SystemExit as end:  # argparse, after --help and --version
         return end.code if isinstance(end.code, int) else ExitCode.PASS
-    if threading.current_thread() is not threading.main_thread():
+    with ended_by_signals():
         return int(args.run(args))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return int(args.run(args))
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class _Named:

@@ -15,7 +15,6 @@ import subprocess
 import sysconfig
 import time
 import weakref
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +31,11 @@ from wirerate.errors import (
     PlanError,
     WirerateError,
 )
+from wirerate.interrupts import AT_END, signals_later
 from wirerate.plan.eal_args import unknown_options
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
     from types import TracebackType
 
 _ENGINE = "wirerate-engine"
@@ -89,21 +89,6 @@ def kill_engines() -> None:
         engine.kill()
 
 
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let no Ctrl-C come between the start of a child and knowing about it.
-
-    The engine inherits the mask, and waits for these signals by signalfd anyway.
-    """
-    before = signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    )
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class Engine:
     """A running engine. Use as a context manager: whatever happens, nothing is left behind.
 
@@ -117,6 +102,8 @@ class Engine:
         passthrough: Sequence[str] = (),
         memory_node: int | None = None,
         namespace: str | None = None,
+        *,
+        files: Collection[int] = (),
     ) -> None:
         """Start the engine and wait until it answers.
 
@@ -126,18 +113,22 @@ class Engine:
         EAL refuses its command line and the user gave options that may be why. ``memory_node``: see
         `wirerate.engine.eal.Memory`. ``namespace``: the named network namespace that it runs in,
         None = that of this process; its sockets and files are reached from here all the same.
+        ``files``: open ones that it is to have, by the same numbers.
         """
         self._passthrough = passthrough
         self._memory_node = memory_node
         self._namespace = namespace
+        self._files = files
         self._lcores = LcoreIds.read(eal_arguments)
-        self._directory = RunDirectory()
-        self._directory.note_lcores(lcores)
         self._process: subprocess.Popen[bytes] | None = None
         self._client: ControlClient | None = None
         self._ending: str | None = None
-        _STARTED.add(self)
+        with signals_later():
+            self._directory = RunDirectory()
+            _STARTED.add(self)
+            AT_END.add(self.close)
         try:
+            self._directory.note_lcores(lcores)
             self._launch(find_engine(), eal_arguments)
             self._connect()
         except BaseException:
@@ -173,7 +164,7 @@ class Engine:
             command += ["--memory-node", str(self._memory_node)]
         command.append("--")
         command += [*eal_arguments, "--file-prefix", self.file_prefix]
-        with self.log_path.open("wb") as log, _signals_held():
+        with self.log_path.open("wb") as log, signals_later():
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -181,6 +172,7 @@ class Engine:
                 stderr=log,
                 start_new_session=True,
                 env=os.environ | dpdk_environment(),
+                pass_fds=tuple(self._files),
             )
 
     def _connect(self) -> None:
@@ -332,9 +324,14 @@ class Engine:
         return "" if lived and code == 0 else self.death()
 
     def close(self) -> None:
-        """End the engine, if `end` has not, and remove the run directory."""
-        self.end()
-        self._directory.close()
+        """End the engine, if `end` has not, and remove the run directory. May be called again.
+
+        A signal waits until that is done; one more, half a second later, kills the engine.
+        """
+        with signals_later(self.kill):
+            self.end()
+            self._directory.close()
+            AT_END.discard(self.close)
 
     def __enter__(self) -> Engine:
         return self

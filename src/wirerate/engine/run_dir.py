@@ -101,6 +101,7 @@ class RunDirectory:
     """A fresh directory for one run; ``close()`` removes it. Its name is the DPDK file prefix."""
 
     def __init__(self) -> None:
+        self._closed = False
         base = base_directory()
         _private(base)
         with _alone(base):
@@ -121,9 +122,11 @@ class RunDirectory:
         (self.path / _LCORES).write_text(text)
 
     def close(self) -> None:
-        """Remove the directory and DPDK's of the same name."""
-        _remove(self.path)
-        os.close(self._lock)
+        """Remove the directory and DPDK's of the same name. May be called again."""
+        if not self._closed:
+            self._closed = True
+            _remove(self.path)
+            os.close(self._lock)
 
 
 def _remove(directory: Path) -> None:
