@@ -24,6 +24,7 @@
 #include <rte_errno.h>
 
 #include "base/error.h"
+#include "base/privileges.h"
 #include "base/stage.h"
 #include "base/tsc_clock.h"
 #include "control/control_socket.h"
@@ -294,6 +295,7 @@ main(int argc, char **argv)
 	int dashes = parse_options(&options, argc, argv);
 	int signal_fd, code;
 
+	privileges_no_new();
 	if (options.scan_path != NULL)
 		return scan(options.scan_path);
 	tsc_clock_start(&clock, &started);

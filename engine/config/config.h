@@ -3,8 +3,7 @@
  * The checked configuration: params of the control methods as plain structs.
  *
  * control/ decodes into these; device/ and program/ read them, without ever seeing JSON.
- * Main thread, cold path. No DPDK and no jansson here.
- * Source: docs/design/0002-engine-interface.md, "Control".
+ * Main thread, cold path; no DPDK, no jansson. Source: docs/design/0002-engine-interface.md, "Control".
  */
 #ifndef WR_CONFIG_CONFIG_H
 #define WR_CONFIG_CONFIG_H
@@ -40,6 +39,7 @@ struct port_config {
 struct ports_config {
 	struct port_config *ports; /* n_ports of them, names all different */
 	uint32_t n_ports;          /* 1…64 */
+	bool any_files; /* files of any user are read or written later: traces, captures */
 };
 
 enum task_kind {

@@ -54,6 +54,7 @@ config_decode_ports(const struct json_t *params, struct ports_config *out, struc
 	static const struct option options[] = {
 		OPTION_OBJECTS(NEEDED, struct ports_config, ports, 1, CONFIG_PORTS_MAX,
 			       port_options),
+		OPTION_BOOL(MAY_LACK, struct ports_config, any_files),
 		OPTION_END,
 	};
 	int rc;

@@ -2,18 +2,24 @@
 #include "control/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
+
+#include <rte_eal.h>
 #include <rte_lcore.h>
 #include <rte_version.h>
 
+#include "base/privileges.h"
 #include "base/stage.h"
 #include "config/config.h"
 #include "control/rss_hash.h"
 #include "control/steer.h"
 #include "device/memory_node.h"
+#include "device/port_privileges.h"
 #include "device/tx_loop.h"
 #include "program/capture_build.h"
 #include "program/kept_frames.h"
@@ -142,10 +148,33 @@ open_ports(struct session *session, const struct ports_config *config, struct er
 	return 0;
 }
 
+/*
+ * From here on nothing is opened but what these ports make anew. A thread that does not obey, a driver's that takes no
+ * signals, is no reason to measure nothing.
+ */
+static void
+give_up_privileges(const struct session *session, bool any_files)
+{
+	uint64_t keep = any_files ? PRIVILEGE(CAP_DAC_OVERRIDE) : 0;
+	struct error err = {0, "", ""};
+
+	for (uint32_t i = 0; i < session->port_count; i++) {
+		const struct port *port = &session->ports[i];
+
+		keep |= port_privileges(&port->location, port->config.location, port->driver);
+	}
+	/* New memory's physical addresses: /proc/self/pagemap shows them to CAP_SYS_ADMIN only. */
+	if (rte_eal_iova_mode() == RTE_IOVA_PA)
+		keep |= PRIVILEGE(CAP_SYS_ADMIN);
+	if (privileges_keep(keep, &err) != 0)
+		fprintf(stderr, "wirerate-engine: %s\n", err.text);
+}
+
 static json_t *
 ports_open(struct session *session, const json_t *params, struct error *err)
 {
 	struct ports_config config;
+	bool any_files;
 	json_t *infos;
 	int code;
 
@@ -155,10 +184,12 @@ ports_open(struct session *session, const json_t *params, struct error *err)
 	}
 	if (config_decode_ports(params, &config, err) != 0)
 		return NULL;
+	any_files = config.any_files;
 	code = open_ports(session, &config, err);
 	config_free_ports(&config);
 	if (code != 0)
 		return NULL;
+	give_up_privileges(session, any_files);
 	ports_link_wait(session->ports, session->port_count);
 	infos = json_array();
 	for (uint32_t i = 0; i < session->port_count; i++)
