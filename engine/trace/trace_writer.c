@@ -202,6 +202,15 @@ free_writer(struct trace_writer *writer)
 	free(writer);
 }
 
+/* A file that the caller has open already, perhaps one without a name: it is written in its place. */
+static bool
+is_open_file(const char *path)
+{
+	static const char place[] = "/proc/self/fd/";
+
+	return strncmp(path, place, sizeof(place) - 1) == 0;
+}
+
 static int
 open_part(struct trace_writer *writer, struct error *err)
 {
@@ -214,7 +223,8 @@ open_part(struct trace_writer *writer, struct error *err)
 				 "%s: %s, which a capture cannot replace; name a file",
 				 writer->name,
 				 S_ISDIR(is.st_mode) ? "a directory" : "a device or FIFO");
-	fd = create_part(writer);
+	fd = is_open_file(writer->path) ? open(writer->path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+					: create_part(writer);
 	writer->file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (writer->file == NULL) {
 		int code = -errno;
@@ -359,6 +369,8 @@ finish(struct trace_writer *writer)
 
 	writer->file = NULL;
 	if (writer->failure.code != 0)
+		return;
+	if (failed == 0 && writer->part == NULL)
 		return;
 	if (failed == 0 && rename(writer->part, writer->path) == 0) {
 		free(writer->part);

@@ -17,8 +17,8 @@ import pytest
 
 from support.host import CPUS, ONE, idle_testpmd, needs, needs_two_cpus
 from support.program import adds_up, gone, port, wait_for
-from wirerate.cli.engine_session import BOUNCE_S
 from wirerate.engine.counters import Counters
+from wirerate.interrupts import BOUNCE_S
 
 SLACK_S = 2.0
 """What a loaded machine may take on top of the second that is promised."""

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 
 import pytest
 
 from support.captures import frame_octets, write_pcap
+from support.program import wait_for
 from support.read_captures import parse_pcapng, read_pcap, read_pcapng
 
 MS = 1_000_000
@@ -228,3 +230,23 @@ def test_a_preview_does_not_overwrite_a_trace(program, tmp_path):
     done = program.run("preview", str(tmp_path / "plan.yaml"), "-o", str(trace))
     done.refused("trace.pcap", "flow f reads")
     assert trace.read_bytes() == before
+
+
+def test_a_killed_preview_leaves_nothing_in_tmpdir(program, tmp_path):
+    """Nobody reads its standard output; it has written all to its file, and waits."""
+    place = tmp_path / "tmp"
+    place.mkdir()
+    plan = write_plan(tmp_path / "plan.yaml", flow("a"))
+    words = ("preview", plan, "-n", "20000", "-o", "-")
+    with (
+        (tmp_path / "said").open("wb") as said,
+        subprocess.Popen(
+            program.words(words),
+            env={**program.environ(), "TMPDIR": str(place)},
+            stdout=subprocess.PIPE,
+            stderr=said,
+        ) as process,
+    ):
+        wait_for("the file", lambda: b"20,000 frames" in (tmp_path / "said").read_bytes())
+        process.send_signal(signal.SIGKILL)
+    assert list(place.iterdir()) == []

@@ -142,7 +142,7 @@ def test_verbose_goes_to_stderr(program):
 
 
 def test_telemetry_answers_during_a_run(program):
-    with program.start("perf", "ring:x", *RATE) as running:
+    with program.start("perf", "--telemetry", "--", "ring:x", *RATE) as running:
         prefix = running.sending().name
         path = program.root / "dpdk" / prefix / "dpdk_telemetry.v2"
         wait_for("telemetry", path.exists)
@@ -160,7 +160,7 @@ def test_dpdks_telemetry_script_finds_it(program):
     script = shutil.which("dpdk-telemetry.py")
     if script is None:
         pytest.skip("dpdk-telemetry.py is not installed")
-    with program.start("perf", "ring:x", *RATE) as running:
+    with program.start("perf", "--telemetry", "--", "ring:x", *RATE) as running:
         prefix = running.sending().name
         done = subprocess.run(
             [sys.executable, script, "-f", prefix],

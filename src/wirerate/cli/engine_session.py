@@ -12,13 +12,16 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wirerate.engine.eal import eal_arguments
+from wirerate.engine.eal import eal_arguments, wants_telemetry
 from wirerate.engine.process import Engine, kill_engines
 from wirerate.engine.run_dir import idle_of, lcores_in_use
 from wirerate.errors import ExitCode
+from wirerate.host.claims import claimed_files, claimed_ports
 from wirerate.host.ports import check_port
+from wirerate.interrupts import BOUNCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +31,7 @@ if TYPE_CHECKING:
     from wirerate.plan.run_settings import RunSettings
 
 
-BOUNCE_S = 0.5
-"""Signals so soon after the first are the same request: a terminal and a supervisor may each send
-one."""
+_NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 class Stoppable(Protocol):
@@ -63,9 +64,11 @@ def open_engine(
     ports: Sequence[tuple[str, Location, int]],
     lcores: Sequence[int],
     memory: Memory,
+    files: Mapping[str, str] = _NO_FILES,
 ) -> Iterator[Engine]:
     """Check the ports (title, location, queues) as far as the host knows, and start an engine.
 
+    ``files``: those that it will write besides, and their titles.
     Raises PlanError, HostSetupError and EngineError.
     """
     for title, location, queues in ports:
@@ -74,7 +77,11 @@ def open_engine(
     words = eal_arguments(locations, lcores, memory, settings.eal.passthrough)
     if settings.verbose:
         print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with Engine(words, lcores, settings.eal.passthrough, memory.node) as engine:
+    with (
+        claimed_ports([(title, location) for title, location, _ in ports]),
+        claimed_files(files),
+        Engine(words, lcores, settings.eal.passthrough, memory.node) as engine,
+    ):
         yield engine
 
 
@@ -92,11 +99,18 @@ def tell_ports(
         return
     print(
         f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
-        f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, log {engine.log_path}",
+        f"{_telemetry(settings, engine)}log {engine.log_path}",
         file=sys.stderr,
     )
     for _, info in opened:
         print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
+
+
+def _telemetry(settings: RunSettings, engine: Engine) -> str:
+    """Where to ask DPDK itself, if the user wants that."""
+    if not wants_telemetry(settings.eal.passthrough):
+        return ""
+    return f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, "
 
 
 @contextmanager

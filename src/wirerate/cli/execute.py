@@ -113,7 +113,8 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
         (titles[entry.port], plan.ports[entry.port].location, max(len(entry.rx), len(entry.tx)))
         for entry in run.lcore_map.ports
     ]
-    with open_engine(settings, ports, run.lcore_map.lcores, memory) as engine:
+    files = {str(capture.file): capture.path for capture in plan.captures}
+    with open_engine(settings, ports, run.lcore_map.lcores, memory, files) as engine:
         return run.measure(engine, drafts, laps, placements)
 
 
@@ -232,7 +233,8 @@ class _Run:
         with self._refusals_named():
             params = port_params(self.plan, self.settings, self.lcore_map, sizes)
             asked = [loop_port(port, laps) for port in params]
-            opened = engine.call("ports.open", {"ports": asked})["ports"]
+            any_files = bool(self.plan.captures or self.scans)
+            opened = engine.call("ports.open", {"ports": asked, "any_files": any_files})["ports"]
         named = [self.titles[entry.port] for entry in self.lcore_map.ports]
         tell_ports(engine, self.settings, about, list(zip(named, opened, strict=True)))
         neighbors = resolve_neighbors(engine, self.plan, self.lcore_map)

@@ -92,7 +92,8 @@ def _execute(settings: ForwardSettings, server: CountersServer | None) -> int:
         (_title(index), location, max(queues_of(lanes, index)))
         for index, location in enumerate(settings.locations)
     ]
-    with open_engine(settings, ports, lcores, memory) as engine:
+    files = {capture.path: "--capture" for capture in settings.captures}
+    with open_engine(settings, ports, lcores, memory, files) as engine:
         return _forward(engine, settings, lanes, server)
 
 
@@ -147,7 +148,8 @@ def _forward(
     started = datetime.now(timezone.utc)
     about = engine.call("engine.info")
     try:
-        opened = engine.call("ports.open", {"ports": forward_ports(settings, lanes)})["ports"]
+        asked = {"ports": forward_ports(settings, lanes), "any_files": bool(settings.captures)}
+        opened = engine.call("ports.open", asked)["ports"]
     except EngineRefusedError as error:
         raise _named(error, settings, lanes) from error
     named = [(_title(index), info) for index, info in enumerate(opened)]

@@ -13,17 +13,18 @@ import os
 import re
 import shutil
 import sys
-import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from wirerate.engine.eal import choose_memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.engine.scan import scan_trace
 from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
 from wirerate.host.capture_files import check_output
+from wirerate.host.claims import claimed_file
 from wirerate.plan.compile import CompiledFlow, PortFacts, compile_flow
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.device_flow import wanted_neighbors
@@ -67,11 +68,16 @@ examples:
 
 @dataclass(frozen=True)
 class _Output:
-    """Where the frames go: an absolute path, ``standard``: and from there to standard output."""
+    """Where the frames go: an absolute path, or a file without a name, then standard output."""
 
     path: Path
     pcapng: bool
-    standard: bool = False
+    nameless: IO[bytes] | None = None
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        """What the engine has to inherit; ``path`` is how it opens that."""
+        return () if self.nameless is None else (self.nameless.fileno(),)
 
 
 def add_parser(
@@ -128,15 +134,16 @@ def run(args: argparse.Namespace) -> int:
     plan = _chosen(decode_plan(load_document(Path(args.plan)), base=_base(args.plan)), args.port)
     senders = [port.name for port in plan.ports if any(f.tx_port == port.name for f in plan.flows)]
     with _output(args.output, senders) as output:
-        if not output.standard:
+        nameless = output.nameless
+        if nameless is None:
             check_output(output.path, f"-o {args.output!r}", plan)
         done = _write(_in_place(plan), args, output)
-        about = "standard output" if output.standard else args.output
-        said = sys.stderr if output.standard else sys.stdout
+        about = args.output if nameless is None else "standard output"
+        said = sys.stdout if nameless is None else sys.stderr
         print(f"{about}: {_written(done, output)}", file=said)
-        if output.standard:
-            with _files_named(args.output), output.path.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer)
+        if nameless is not None:
+            with _files_named(args.output):
+                shutil.copyfileobj(nameless, sys.stdout.buffer)
     return 0
 
 
@@ -162,14 +169,15 @@ def _output(text: str, senders: list[str]) -> Iterator[_Output]:
     if text == "-":
         if sys.stdout.isatty():
             raise PlanError("-o -: standard output is a terminal; add a pipe, or name a file")
-        with _files_named(text):
-            made = tempfile.TemporaryDirectory(prefix="wirerate-preview-")
-        with made as directory:
-            yield _Output(Path(directory) / "preview.pcapng", pcapng=True, standard=True)
+        with ExitStack() as stack:
+            with _files_named(text):  # it has no name: nothing is left, whatever ends this process
+                file = stack.enter_context(TemporaryFile())
+            yield _Output(Path(f"/proc/self/fd/{file.fileno()}"), pcapng=True, nameless=file)
         return
     with _files_named(text):
         path = _checked_path(text, senders)
-    yield _Output(path, pcapng=path.suffix == ".pcapng")
+    with claimed_file(text, f"-o {text!r}"):
+        yield _Output(path, pcapng=path.suffix == ".pcapng")
 
 
 @contextmanager
@@ -287,9 +295,9 @@ def _write(plan: Plan, args: argparse.Namespace, output: _Output) -> dict[str, A
         "format": "pcapng" if output.pcapng else "pcap",
         "frames": args.frames,
     }
-    with Engine(eal_arguments(locations, [lcore], memory, ())) as engine:
+    with Engine(eal_arguments(locations, [lcore], memory, ()), files=output.files) as engine:
         try:
-            engine.call("ports.open", {"ports": ports})
+            engine.call("ports.open", {"ports": ports, "any_files": True})
             return engine.call("program.preview", program | where)
         except KeyboardInterrupt:  # millions of frames may be still to come
             engine.kill()
@@ -322,6 +330,6 @@ def _written(done: Mapping[str, Any], output: _Output) -> str:
     text = f"{format_count(done['frames'])} frames, {format_count(done['octets'])} octets with FCS"
     if done["frames"] == 0:
         return text
-    scan = scan_trace(output.path)
+    scan = scan_trace(output.path, output.files)
     first, last = (f"{scan[key] / _NS_PER_S:.9f} s" for key in ("first_ns", "last_ns"))
     return f"{text}; the first at {first}, the last at {last} after the start"

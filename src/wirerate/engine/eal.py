@@ -100,6 +100,11 @@ def device_arguments(locations: Collection[Location]) -> list[str]:
     return arguments
 
 
+def wants_telemetry(passthrough: Sequence[str]) -> bool:
+    """Whether the user asks for DPDK's telemetry sockets, which an engine else has not."""
+    return "--telemetry" in passthrough
+
+
 def eal_arguments(
     locations: Sequence[Location],
     data_lcores: Collection[int],
@@ -113,6 +118,8 @@ def eal_arguments(
             arguments.append(word)
     if not any(word.startswith("--log-level") for word in passthrough):
         arguments += ["--log-level", "notice"]
+    if not wants_telemetry(passthrough) and "--no-telemetry" not in passthrough:
+        arguments.append("--no-telemetry")  # no sockets that nobody asks at
     if not any(location.needs_pci for location in locations) and not any(
         word.startswith("--iova-mode") for word in passthrough
     ):

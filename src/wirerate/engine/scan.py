@@ -18,10 +18,11 @@ _COMPLAINT = "wirerate-engine: "
 
 
 @lru_cache(maxsize=64)
-def scan_trace(file: Path) -> dict[str, Any]:
+def scan_trace(file: Path, files: tuple[int, ...] = ()) -> dict[str, Any]:
     """Read a capture file through; the keys are those of docs/design/0002-engine-interface.md.
 
-    A file is read once in a process. Needs neither EAL nor privileges, and as long as reading the
+    A file is read once in a process. ``files``: open ones that the engine is to have, by the same
+    numbers. Needs neither EAL nor privileges, and as long as reading the
     file takes. Raises PlanError with the reader's complaint when the file cannot be sent,
     HostSetupError without an engine, EngineDiedError when it crashes.
     """
@@ -30,6 +31,7 @@ def scan_trace(file: Path) -> dict[str, Any]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
+        pass_fds=files,
     )
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode == 1:

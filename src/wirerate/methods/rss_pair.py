@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wirerate.engine.eal import choose_memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.errors import EngineRefusedError, HostSetupError, PlanError
+from wirerate.host.claims import claimed_ports
 from wirerate.host.ports import check_port
 from wirerate.methods.rss_load import rx_task
 from wirerate.methods.rss_settings import PAIRED, places
@@ -76,6 +77,7 @@ def open_pair(settings: SweepSettings, queues: int) -> Iterator[Pair]:
         own, other = _generator_ports(here, queues), _forwarder_ports(there, queues)
         for port in (*other, *own):
             check_port(port.title, port.location, max(port.rx_queues, port.tx_queues))
+        stack.enter_context(claimed_ports((port.title, port.location) for port in (*other, *own)))
         forwarder = None
         infos: tuple[Mapping[str, Any], ...] = ()
         if other:

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from wirerate.errors import EngineDiedError, EngineRefusedError
-from wirerate.host.claims import claimed
+from wirerate.host.claims import claimed_ports
 from wirerate.host.interfaces import Network, interfaces_of
 from wirerate.plan.bridge_program import (
     BridgeFacts,
@@ -93,12 +93,10 @@ class Bridge:
         self._stack.__exit__(kind, error, trace)
 
     def _claim(self, stack: ExitStack) -> None:
-        """No other bridge may have the interfaces; a namespace of one's own is one's own."""
-        if self.namespace is not None:
-            return
-        for title, location in zip(TITLES, self.settings.locations, strict=True):
-            if opens_interface(location):
-                stack.enter_context(claimed(location.value, title))
+        """No other run may have the interfaces; a namespace of one's own is one's own."""
+        if self.namespace is None:
+            ports = zip(TITLES, self.settings.locations, strict=True)
+            stack.enter_context(claimed_ports(ports))
 
     def _open(self, stack: ExitStack) -> None:
         """Open the ports, set the kernel's interface right, and let frames pass."""
