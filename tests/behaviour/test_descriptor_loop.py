@@ -75,9 +75,9 @@ def run(engine, streams, tasks, duration_ns=None, sleep_ns=0):
 
 
 @pytest.fixture
-def engine(tmp_path, monkeypatch):
-    monkeypatch.setenv("WIRERATE_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
+def engine(program, monkeypatch):
+    for name, value in program.environ().items():
+        monkeypatch.setenv(name, value)
     with Engine(EAL) as made:
         yield made
 

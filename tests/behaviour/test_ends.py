@@ -31,6 +31,8 @@ def test_interrupted(program, number, period):
     program.prefix = ("env", "--default-signal=HUP")  # the tests themselves may run under nohup
     with program.start("perf", "ring:x", *RATE, "-T", period) as running:
         running.sending()
+        frames = counted(program)
+        wait_for("a frame", lambda: frames() > 0)
         running.signal(number)
         run = running.finish()
     assert (run.code, run.err) == (0, "")

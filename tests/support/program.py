@@ -7,6 +7,7 @@ on this machine are using.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,12 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from support.verdicts import only_for_want_of_cpu
+from wirerate.engine.counters import Counters
+from wirerate.errors import EngineStartError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,7 +58,7 @@ class Run:
             assert part in lines[0], f"{part!r} is not in {lines[0]!r}"
 
 
-def wait_for(what: str, check: Callable[[], Any], timeout_s: float = 20.0) -> Any:
+def wait_for(what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
     """Poll until check returns something true, and return that; fail naming what was awaited."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -94,6 +96,24 @@ def _hugepage_files() -> set[Path]:
     return set(_HUGEPAGES.glob("wr-*")) if os.access(_HUGEPAGES, os.R_OK) else set()
 
 
+def _all_begun(directory: Path) -> bool:
+    """A program is loaded, and all of its workers poll."""
+    try:
+        workers = Counters(max(directory.glob("counters-*"))).of_kind("worker")
+    except (EngineStartError, OSError, ValueError):
+        return False  # not yet, or not yet whole
+    return all(worker["began_ns"] > 0 for worker in workers)
+
+
+def _mapped() -> str:
+    """What all processes that may be looked into have mapped."""
+    found = []
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            found.append(maps.read_text())
+    return "".join(found)
+
+
 class Running:
     """A run in progress."""
 
@@ -128,9 +148,9 @@ class Running:
         return directories[0]
 
     def sending(self) -> Path:
-        """Wait until a program runs; the run directory."""
+        """Wait until all workers of a program have begun; the run directory."""
         directory = self.directory()
-        wait_for("counters", lambda: list(directory.glob("counters-*")))
+        wait_for("its workers", lambda: self.over() or _all_begun(directory))
         time.sleep(0.3)
         return directory
 
@@ -185,7 +205,7 @@ class Program:
         )
         return Run(done.returncode, done.stdout, done.stderr)
 
-    @contextmanager
+    @contextlib.contextmanager
     def start(self, *arguments: str) -> Iterator[Running]:
         """Start, and at the end of the block make sure that it is gone."""
         process = subprocess.Popen(
@@ -236,17 +256,20 @@ class Program:
         left = [f"process {pid}" for pid in processes_naming(str(self.root)) if not gone(pid)]
         left += [str(path) for path in self.run_directories()]
         left += [str(path) for path in (self.root / "dpdk").glob("*")]
-        left += [str(path) for path in _hugepage_files() - self._hugepages_before]
-        return left
+        new = _hugepage_files() - self._hugepages_before
+        in_use = _mapped() if new else ""  # by another run on this machine
+        return left + [str(path) for path in new if str(path) not in in_use]
 
 
-@contextmanager
+@contextlib.contextmanager
 def sandbox() -> Iterator[Program]:
     """A program with fresh run directories on tmpfs; fails when anything is left in them."""
     root = Path(tempfile.mkdtemp(prefix="wr-test-", dir="/dev/shm"))
     program = Program(root)
     try:
         yield program
+        if program.leftovers():
+            time.sleep(1)  # a run of somebody else's may have been about to end
         left = program.leftovers()
         assert not left, f"left behind: {left}"
     finally:
