@@ -134,11 +134,11 @@ plans: build
 	$(HEADING) 'plans: $(PLANS)'
 	@python -m pytest --numprocesses=auto $(PLANS) $(PYTEST_ARGS)
 
-## behaviour: the other tests, against the installed program, one at a time; PYTEST_ARGS='-k ring' picks
+## behaviour: the other tests, against the installed program; PYTEST_ARGS='-k ring' picks
 .PHONY: behaviour
 behaviour: build strict-engine
 	$(HEADING) 'behaviour: tests/ without $(PLANS)'
-	@python -m pytest tests $(PLANS:%=--ignore=%) $(PYTEST_ARGS)
+	@python -m pytest --numprocesses=auto --dist=loadgroup tests $(PLANS:%=--ignore=%) $(PYTEST_ARGS)
 
 ## chaos: TRIALS (100) random trials with faults, each judged by a witness (docs/chaos.md); SEED=N repeats
 .PHONY: chaos

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures of the tests that drive the real program."""
+"""Fixtures of the tests that drive the real program, and which of them may run at the same time.
+
+Tests that want a CPU for as long as they run (`pytestmark = pytest.mark.alone`) share the machine
+with no other test; the others run next to each other, and hold under whatever the scheduler does.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,10 +18,31 @@ from support.host import is_root, wire
 from support.program import sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from support.host import Wire
     from support.program import Program
+
+_ALONE = "alone"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that run alone are all given to one worker."""
+    for item in items:
+        if item.get_closest_marker(_ALONE):
+            item.add_marker(pytest.mark.xdist_group(_ALONE))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Wait for the machine, before the test's time limit begins to count; this file is the lock."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    alone = item.get_closest_marker(_ALONE) is not None
+    with Path(__file__).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        return (yield)
 
 
 @pytest.fixture

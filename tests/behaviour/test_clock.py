@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator, Sequence
 
+pytestmark = pytest.mark.alone
+
 WRONG_PPM = ("0", "100", "1000", "-10000", "10000")
 FOUND_PPM = 5.0
 AGREE_PPM = 50.0

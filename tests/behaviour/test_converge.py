@@ -18,6 +18,8 @@ from support.host import CPUS, needs_two_cpus
 from support.program import wait_for
 from support.verdicts import may_want_cpu
 
+pytestmark = pytest.mark.alone
+
 WORK_FPS = 250e3
 """4 us of work for each frame: no more than this can be reflected."""
 

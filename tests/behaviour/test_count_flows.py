@@ -9,6 +9,8 @@ import pytest
 
 from support.host import CPUS, ONE, needs_two_cpus
 
+pytestmark = pytest.mark.alone
+
 FRAMES = 20_000
 FLOWS = 5_000
 TRIES = 3

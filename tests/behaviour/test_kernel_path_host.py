@@ -17,7 +17,14 @@ from support.host import needs, needs_root
 from support.program import gone, wait_for
 from wirerate.host.namespaces import NAMED, run_tool
 
-pytestmark = [needs_root, needs("iperf3"), needs("ethtool"), needs("ping"), needs("ip")]
+pytestmark = [
+    pytest.mark.alone,
+    needs_root,
+    needs("iperf3"),
+    needs("ethtool"),
+    needs("ping"),
+    needs("ip"),
+]
 
 SHORT = ("kernel-path", "--repeats", "1", "--json", "--time", "1", "--groups")
 LINUX = (*SHORT, "linux")

@@ -19,6 +19,8 @@ from support.host import CPUS, ONE, needs_two_cpus
 from support.peers import measured_plan
 from support.verdicts import LOST_CPU
 
+pytestmark = pytest.mark.alone
+
 BUSY_LOOPS = 3
 """On one CPU with the lcore: a quarter of the time is its own."""
 SAVERS = [[], ["--cpu-saver"]]

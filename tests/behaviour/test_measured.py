@@ -13,6 +13,8 @@ import pytest
 from support.host import TWO, needs_two_cpus
 from support.verdicts import LOST_CPU, only_for_want_of_cpu
 
+pytestmark = pytest.mark.alone
+
 PACKET = "[{ethernet: {}}, {ipv4: {}}, {udp: {}}]"
 FRAMES = 5000
 

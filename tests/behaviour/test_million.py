@@ -5,6 +5,8 @@ import struct
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 FRAMES = 1_000_000
 PLAN = """\
 ports: [{name: p0, location: "pcap:,%s"}]

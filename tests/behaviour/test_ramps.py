@@ -22,6 +22,8 @@ from wirerate.engine.eal import Memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.errors import EngineRefusedError
 
+pytestmark = pytest.mark.alone
+
 MS = 1_000_000
 FLOWS, PER_SECOND, FPS, FRAMES = 3000, 10_000.0, 40_000, 24_000
 MAGIC, STAMP = 22354, 7

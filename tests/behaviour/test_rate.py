@@ -8,6 +8,8 @@ import pytest
 from support.host import ONE, TWO, needs_two_cpus
 from support.program import adds_up, port
 
+pytestmark = pytest.mark.alone
+
 TOLERANCE = 0.001
 LINE = ("--line-rate", "10G")
 LINE_FPS = 10e9 / 8 / (64 + 20)  # 14,880,952 frames/s at 64 octets

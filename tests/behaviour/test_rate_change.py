@@ -15,6 +15,8 @@ from wirerate.engine.eal import Memory, eal_arguments
 from wirerate.engine.process import Engine
 from wirerate.errors import EngineRefusedError
 
+pytestmark = pytest.mark.alone
+
 BURST = 32
 MS = 1_000_000
 PORT = {"name": "p0", "location": "null:rate", "rx_queues": 0, "tx_queues": 2, "mbufs": 0}

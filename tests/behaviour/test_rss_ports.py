@@ -14,6 +14,8 @@ from support.host import CPUS, ONE, needs_two_cpus
 from support.program import wait_for
 from support.verdicts import may_want_cpu
 
+pytestmark = pytest.mark.alone
+
 SHORT = ("--sizes", "64", "--repeats", "1", "--trial-time", "200ms", "--line-rate", "5M", "--json")
 
 

@@ -14,6 +14,8 @@ from support.host import ONE, needs_root, run
 from support.program import wait_for
 from wirerate.engine.counters import Counters
 
+pytestmark = pytest.mark.alone
+
 FRAMES = 5_000
 RING = 64
 

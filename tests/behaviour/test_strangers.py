@@ -11,6 +11,8 @@ from support.host import ONE, hugepages, needs, needs_root, needs_two_cpus, run
 from support.peers import forwarding_testpmd, kernel_router, measured_plan
 from support.verdicts import skip_where_busy
 
+pytestmark = pytest.mark.alone
+
 FRAMES = 100_000
 TRIES = 6
 
