@@ -124,8 +124,8 @@ def test_what_was_sent_is_in_the_file(tmp_path):
     times = [time_ns for time_ns, _ in frames]
     assert times == sorted(times)
     assert before - MS <= times[0] <= times[-1] <= after + MS
-    # 500 frames at 20,000 per second take 25 ms; the kernel may have given the CPU to others.
-    assert times[-1] - times[0] >= 20 * MS
+    # At 20,000 frames/s the last of 500 is due after 25 ms; late ones leave together.
+    assert times[-1] >= before + 24 * MS
     other = read_pcapng(paths[1])
     assert other.interfaces == ["p0"]
     assert other.of("p0") == frames

@@ -227,20 +227,24 @@ def timed(program, tmp_path, how, *, count=101, gap_ns=5_000_000, loops=1):
     return figures["seconds"], figures
 
 
+def late_s(figures):
+    """The latest that a frame left, and a millisecond for the readings of clocks [s]."""
+    return figures["pacing_error_ns"]["max"] / 1e9 + 0.001
+
+
 @pytest.mark.parametrize(
     ("how", "seconds"), [("original", 0.5), ("x2.5", 0.2), ("0.5x", 1.0), ("x1e3", 0.0005)]
 )
 def test_timing(program, tmp_path, how, seconds):
     took_s, figures = timed(program, tmp_path, how)
-    # Never early; late by what the machine takes away.
-    assert seconds - 0.0001 <= took_s < seconds + 0.05
-    assert figures["pacing_error_ns"]["max"] is not None
+    assert took_s < seconds + late_s(figures)
+    assert seconds - late_s(figures) < took_s, "the first frame may be the late one"
     assert figures["intended_fps"] is None
 
 
 def test_a_lap_ends_a_mean_interval_after_its_last_frame(program, tmp_path):
-    took_s, _ = timed(program, tmp_path, "original", loops=3, count=41)
-    assert 2 * 0.205 + 0.2 - 0.0001 <= took_s < 2 * 0.205 + 0.2 + 0.05
+    took_s, figures = timed(program, tmp_path, "original", loops=3, count=41)
+    assert abs(took_s - (2 * 0.205 + 0.2)) < late_s(figures)
 
 
 def test_duration_ends_within_a_lap(program, tmp_path):

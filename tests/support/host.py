@@ -9,8 +9,9 @@ import secrets
 import select
 import shutil
 import subprocess
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +127,8 @@ def testpmd(devices: Sequence[str], eal: Sequence[str], *words: str) -> Iterator
     os.close(sub)
     try:
         _prompted(process, main)
-        yield main
+        with _read_away(main):
+            yield main
     finally:
         process.kill()
         process.wait()
@@ -134,6 +136,27 @@ def testpmd(devices: Sequence[str], eal: Sequence[str], *words: str) -> Iterator
         shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
         for file in _HUGETLBFS.glob(f"{prefix}map_*"):
             file.unlink()
+
+
+@contextmanager
+def _read_away(terminal: int) -> Iterator[None]:
+    """Read what comes: whose terminal is full stands still, and so do those who talk to it."""
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            ready, _, _ = select.select([terminal], [], [], 0.1)
+            with suppress(OSError):
+                if ready:
+                    os.read(terminal, 65536)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        over.set()
+        reader.join()
 
 
 def _prompted(process: subprocess.Popen[bytes], terminal: int) -> None:

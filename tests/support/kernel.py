@@ -79,7 +79,7 @@ class Hosts:
 
     def pings(self, count: int, to: str = NEAR, every_s: float = 0.01) -> int:
         """Pings from far; how many were answered."""
-        words = ("ping", "-c", str(count), "-i", str(every_s), "-W", "1", to)
+        words = ("ping", "-c", str(count), "-i", str(every_s), "-W", "10", to)
         done = subprocess.run(
             (*self.inside(self.far), *words), capture_output=True, text=True, check=False
         )

@@ -15,6 +15,7 @@ import sys
 
 ETH_P_ALL = 3
 SOL_PACKET = 263
+SO_RCVBUFFORCE = 33
 PACKET_AUXDATA = 8
 TP_STATUS_VLAN_VALID = 1 << 4
 AUXDATA = struct.Struct("=IIIHHHH")
@@ -34,6 +35,7 @@ def main() -> None:
     interface, vlan, address, text = sys.argv[1:]
     mac, own = bytes.fromhex(text.replace(":", "")), socket.inet_aton(address)
     port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    port.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)  # for as long as others run
     port.bind((interface, 0))
     port.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
     print("ready", flush=True)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LOST_CPU = "lost its CPU"
 """What the verdict says of an lcore that this machine was too busy for."""
 _FOLLOWS = (
+    "no frame was sent: the device took none",
+    "the device stood still",
     "clock unsteady: the TSC and",
     "frames were still arriving",
     "load not offered",

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-#: Opening many ports waits for their links, up to 5 s each.
+#: Opening ports waits for their links; a far end that stands still may hold it up for good.
 _REPLY_TIMEOUT_S = 120.0
 
 
 class ControlClient:
-    """One connection. Calls block until the reply; not for several threads at once."""
+    """One connection. Calls block until the reply; not for several threads at once.
+
+    ``waits_for`` is the method that has no reply yet, empty without one. When that call was given
+    up (Ctrl-C, or silence), no other may follow it: its reply would be taken for theirs.
+    """
 
     def __init__(self, socket_path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -30,6 +34,7 @@ class ControlClient:
             raise
         self._replies = self._socket.makefile("rb")
         self._id = 0
+        self.waits_for = ""
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The result of a method.
@@ -38,6 +43,7 @@ class ControlClient:
         connection ends or stays silent for two minutes.
         """
         self._id += 1
+        self.waits_for = method
         request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params or {}}
         try:
             self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
@@ -48,6 +54,7 @@ class ControlClient:
         if not line:
             text = f"the engine closed the connection during {method}"
             raise EngineDiedError(text)
+        self.waits_for = ""
         return self._result(json.loads(line))
 
     @staticmethod

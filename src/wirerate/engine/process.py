@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _ENGINE = "wirerate-engine"
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 30.0
+_STUCK_TIMEOUT_S = 3.0
+"""An engine that has not answered a call that was given up is not waited for any longer."""
 _POLL_S = 0.005
 _BAD_COMMAND_LINE = "Invalid 'command line' arguments"
 """What EAL says of an option, whichever it is (lib/eal/linux/eal.c, rte_eal_init)."""
@@ -303,9 +305,11 @@ class Engine:
 
     def _ended(self, process: subprocess.Popen[bytes]) -> str:
         lived = process.poll() is None
+        stuck = "" if self._client is None else self._client.waits_for
+        limit_s = _STUCK_TIMEOUT_S if stuck else _STOP_TIMEOUT_S
         if self._client is not None:
             try:
-                if lived:
+                if lived and not stuck:
                     self._client.call("engine.shutdown")
             except EngineError:
                 pass
@@ -314,13 +318,12 @@ class Engine:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            code = process.wait(timeout=_STOP_TIMEOUT_S)
+            code = process.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            return (
-                f"the engine had not ended {_STOP_TIMEOUT_S:.0f} s after it was to, and was killed"
-            )
+            held = f" (it was busy with {stuck})" if stuck else ""
+            return f"the engine had not ended {limit_s:.0f} s after it was to, and was killed{held}"
         return "" if lived and code == 0 else self.death()
 
     def close(self) -> None:
