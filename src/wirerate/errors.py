@@ -6,6 +6,7 @@
     ├── HostSetupError       3  the host is not ready: hugepages, driver, permission
     │   └── PeerError        3  who is to count at the other end does not answer
     ├── TrialError           1  one measurement of several failed; the others go on
+    ├── SessionError         2  a session is used as it cannot be: closed, busy, its plan changed
     └── EngineError          4
         ├── EngineStartError    3  the engine did not come up: nearly always the host
         ├── EngineDiedError     4  the engine was up and is gone
@@ -59,6 +60,12 @@ class PeerError(HostSetupError):
 
 class TrialError(WirerateError):
     """One measurement of several failed; its place in the result says so, the others go on."""
+
+
+class SessionError(WirerateError):
+    """A script uses a session as it cannot be used: closed, busy, or with a plan that changed."""
+
+    exit_code = ExitCode.BAD_PLAN
 
 
 class EngineError(WirerateError):

@@ -11,12 +11,13 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from wirerate.cli.bridge_args import add_fast_path, add_machine, add_ways, settings_of
-from wirerate.cli.engine_session import ending_code, stopping, tell_ports, warn
+from wirerate.cli.engine_session import ending_code, notices, stopping, warn
 from wirerate.cli.forward_args import new_parser
 from wirerate.errors import EngineDiedError
 from wirerate.host.environment import environment
 from wirerate.report import bridge_json, bridge_text
 from wirerate.report.screen import open_screen
+from wirerate.session.engine_start import report_ports
 from wirerate.trial.bridge import Bridge
 from wirerate.trial.bridge_interfaces import TITLES
 from wirerate.trial.bridge_setup import engine_words
@@ -96,7 +97,8 @@ def run(args: argparse.Namespace) -> int:
     with stopping(session), session.ending(), bridge:
         session.opened()
         opened = list(zip(TITLES, bridge.infos, strict=True))
-        tell_ports(bridge.engine, settings, bridge.about, opened)
+        said = notices(verbose=settings.verbose)
+        report_ports(bridge.engine, settings, bridge.about, opened, said)
         if not settings.json:
             print(bridge_text.setup_text(bridge), flush=True)
         session.watch()

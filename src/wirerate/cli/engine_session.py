@@ -1,37 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every command that runs an engine does around it: lcores, checks, start, signals, words.
-
-Called by `wirerate.cli.execute` for plans and by `wirerate.cli.forward_session` for forwarders.
-"""
+"""What every command that runs an engine does around it: signals, warnings, the exit code."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 import time
 from contextlib import contextmanager
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from wirerate.engine.eal import eal_arguments, wants_telemetry
-from wirerate.engine.process import Engine, kill_engines
-from wirerate.engine.run_dir import idle_of, lcores_in_use
 from wirerate.errors import ExitCode
-from wirerate.host.claims import claimed_files, claimed_ports
-from wirerate.host.ports import check_port
 from wirerate.interrupts import BOUNCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from wirerate.engine.eal import Memory
-    from wirerate.plan.location import Location
-    from wirerate.plan.run_settings import RunSettings
+    from wirerate.session.engine_start import Notices
 
-
-_NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
 class Stoppable(Protocol):
@@ -46,71 +32,15 @@ def warn(text: str) -> None:
     print(f"wirerate: warning: {text}", file=sys.stderr)
 
 
-def idle_lcores(settings: RunSettings) -> Sequence[int]:
-    """The lcores to choose from: those on which no other run polls, where there are two or more."""
-    return idle_of(settings.lcores)
+def notices(*, verbose: bool) -> Notices:
+    """Warnings and, with -v, details on standard error."""
+    from wirerate.session.engine_start import Notices  # noqa: PLC0415 -- as `cli.execute` does
 
+    def detail(text: str) -> None:
+        if verbose:
+            print(text, file=sys.stderr)
 
-def warn_of_shared(lcores: Sequence[int]) -> None:
-    """Warn of lcores on which another run polls."""
-    shared = sorted(lcores_in_use().intersection(lcores))
-    if shared:
-        warn(f"another run polls on lcore {', '.join(str(lcore) for lcore in shared)} too")
-
-
-@contextmanager
-def open_engine(
-    settings: RunSettings,
-    ports: Sequence[tuple[str, Location, int]],
-    lcores: Sequence[int],
-    memory: Memory,
-    files: Mapping[str, str] = _NO_FILES,
-) -> Iterator[Engine]:
-    """Check the ports (title, location, queues) as far as the host knows, and start an engine.
-
-    ``files``: those that it will write besides, and their titles.
-    Raises PlanError, HostSetupError and EngineError.
-    """
-    for title, location, queues in ports:
-        check_port(title, location, queues)
-    locations = [location for _, location, _ in ports]
-    words = eal_arguments(locations, lcores, memory, settings.eal.passthrough)
-    if settings.verbose:
-        print("EAL arguments:", " ".join(words), file=sys.stderr)
-    with (
-        claimed_ports([(title, location) for title, location, _ in ports]),
-        claimed_files(files),
-        Engine(words, lcores, settings.eal.passthrough, memory.node) as engine,
-    ):
-        yield engine
-
-
-def tell_ports(
-    engine: Engine,
-    settings: RunSettings,
-    about: Mapping[str, Any],
-    opened: Sequence[tuple[str, Mapping[str, Any]]],
-) -> None:
-    """Links that are down, and with -v all there is to know; ``opened``: (title, PORT_INFO)."""
-    for title, info in opened:
-        if not info["link_up"]:
-            warn(f"{title} ({info['location']}): the link is down, or no peer has come yet")
-    if not settings.verbose:
-        return
-    print(
-        f"Engine: pid {engine.pid}, {about['dpdk']}, {about['transmit']}ally linked, "
-        f"{_telemetry(settings, engine)}log {engine.log_path}",
-        file=sys.stderr,
-    )
-    for _, info in opened:
-        print(f"Port {info['name']}: {json.dumps(info)}", file=sys.stderr)
-
-
-def _telemetry(settings: RunSettings, engine: Engine) -> str:
-    """Where to ask DPDK itself, if the user wants that."""
-    if not wants_telemetry(settings.eal.passthrough):
-        return ""
-    return f"telemetry: dpdk-telemetry.py -f {engine.file_prefix}, "
+    return Notices(warn, detail)
 
 
 @contextmanager
@@ -121,6 +51,8 @@ def stopping(what: Stoppable) -> Iterator[None]:
     reader of standard output, or for an engine that was stopped. The next ends this process.
     Under nohup SIGHUP is ignored, and stays so.
     """
+    from wirerate.engine.process import kill_engines  # noqa: PLC0415 -- it is loaded by now
+
     first: list[float] = []
 
     def stop(_number: int, _frame: object) -> None:

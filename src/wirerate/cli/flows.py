@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirerate.cli import flows_args
 from wirerate.cli.common_args import plan_text
-from wirerate.cli.engine_session import idle_lcores, warn
+from wirerate.cli.engine_session import warn
 from wirerate.cli.execute import execute
 from wirerate.errors import ExitCode
 from wirerate.host.numa import cpu_nodes, pci_node
@@ -20,6 +20,7 @@ from wirerate.plan.flows_settings import Mode
 from wirerate.plan.program import uses_of
 from wirerate.report import flows_json, flows_text
 from wirerate.report.flows_live import look_at
+from wirerate.session.engine_start import idle_lcores
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +45,7 @@ def add_parser(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and report; see `wirerate.cli.execute.execute`."""
+    """Measure and report; see `wirerate.cli.execute`."""
     settings, warnings = flows_args.settings_from_args(args)
     for text in warnings:
         warn(text)

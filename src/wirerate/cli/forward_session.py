@@ -11,15 +11,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from wirerate.cli.counters_server import PATH, CountersServer
-from wirerate.cli.engine_session import (
-    ending_code,
-    idle_lcores,
-    open_engine,
-    stopping,
-    tell_ports,
-    warn,
-    warn_of_shared,
-)
+from wirerate.cli.engine_session import ending_code, notices, stopping, warn
 from wirerate.engine.eal import choose_memory
 from wirerate.errors import EngineRefusedError
 from wirerate.host.capture_files import check_capture_files
@@ -38,6 +30,12 @@ from wirerate.plan.placement import nodes_of, place, placement_lines
 from wirerate.plan.program import port_name, port_refusal
 from wirerate.report import forward_json, forward_text
 from wirerate.report.screen import open_screen
+from wirerate.session.engine_start import (
+    idle_lcores,
+    open_engine,
+    report_ports,
+    warn_of_shared,
+)
 from wirerate.trial.forward_result import ReadyForward, forward_result
 from wirerate.trial.forward_trial import ForwardTrial
 
@@ -92,8 +90,8 @@ def _execute(settings: ForwardSettings, server: CountersServer | None) -> int:
         (_title(index), location, max(queues_of(lanes, index)))
         for index, location in enumerate(settings.locations)
     ]
-    files = {capture.path: "--capture" for capture in settings.captures}
-    with open_engine(settings, ports, lcores, memory, files) as engine:
+    said = notices(verbose=settings.verbose)
+    with open_engine(settings, ports, lcores, memory, said) as engine:
         return _forward(engine, settings, lanes, server)
 
 
@@ -135,7 +133,7 @@ def _lanes(settings: ForwardSettings) -> tuple[Lane, ...]:
         lcores = lcores_of(lanes)
         if settings.queues is not None and len(lcores) < settings.queues:
             warn(f"{settings.queues} queues of a port take turns on {len(lcores)} lcores")
-    warn_of_shared(lcores_of(lanes))
+    warn_of_shared(lcores_of(lanes), notices(verbose=False))
     return lanes
 
 
@@ -148,12 +146,11 @@ def _forward(
     started = datetime.now(timezone.utc)
     about = engine.call("engine.info")
     try:
-        asked = {"ports": forward_ports(settings, lanes), "any_files": bool(settings.captures)}
-        opened = engine.call("ports.open", asked)["ports"]
+        opened = engine.call("ports.open", {"ports": forward_ports(settings, lanes)})["ports"]
     except EngineRefusedError as error:
         raise _named(error, settings, lanes) from error
     named = [(_title(index), info) for index, info in enumerate(opened)]
-    tell_ports(engine, settings, about, named)
+    report_ports(engine, about, named, notices(verbose=settings.verbose))
     tsc_hz: int = about["tsc_hz"]
     work_cycles = settings.impairments.work.in_cycles(tsc_hz)
     ready = ReadyForward(settings, lanes, tuple(opened), about, work_cycles)

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from wirerate.cli.engine_session import stopping, warn, warn_of_shared
+from wirerate.cli.engine_session import notices, stopping, warn
 from wirerate.cli.kernel_path_args import (
     add_outputs,
     add_real,
@@ -32,6 +32,7 @@ from wirerate.report.kernel_path_csv import csv_text
 from wirerate.report.kernel_path_text import kernel_path_text, row_line
 from wirerate.report.kernel_path_view import failures, tried_rows
 from wirerate.report.parts_text import time_text
+from wirerate.session.engine_start import warn_of_shared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,7 +188,7 @@ class _Progress:
 
 def _measure(settings: KernelPathSettings, outputs: Outputs) -> int:
     check_tools()
-    warn_of_shared(settings.lcores)
+    warn_of_shared(settings.lcores, notices(verbose=False))
     _warn_of_fragments(settings)
     progress = _Progress(settings, quiet=outputs.json)
     path = KernelPath(settings, progress.say, progress.done)

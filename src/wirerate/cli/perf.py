@@ -35,7 +35,7 @@ def add_parser(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and report; see `wirerate.cli.execute.execute`."""
+    """Measure and report; see `wirerate.cli.execute`."""
     settings = perf_args.settings_from_args(args)
     document = plan_document(settings)
     if args.show_plan:

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import EXIT_CODES_HELP
-from wirerate.cli.engine_session import open_engine, tell_ports
+from wirerate.cli.engine_session import notices
 from wirerate.cli.rss_args import RUN_DEFAULTS, add_flows, add_settings, settings_of
 from wirerate.cli.rss_sweep import run_sweep
 from wirerate.cli.rss_sweep_args import add_outputs, add_sweep, outputs_of, sweep_settings_of
@@ -25,6 +25,7 @@ from wirerate.plan.rss_settings import (
 )
 from wirerate.report import rss_json
 from wirerate.report.rss_text import rss_text
+from wirerate.session.engine_start import open_engine, report_ports
 from wirerate.trial.rss_check import check_rss
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ def run(args: argparse.Namespace) -> int:
     memory = choose_memory(
         rss_memory_octets(settings), settings.eal.passthrough, allow_hugepages=True
     )
-    with open_engine(settings, ports, (), memory) as engine:
+    said = notices(verbose=settings.verbose)
+    with open_engine(settings, ports, (), memory, said) as engine:
         return _check(engine, settings)
 
 
@@ -128,7 +130,8 @@ def _check(engine: Engine, settings: RssSettings) -> int:
     except EngineRefusedError as error:
         titled = list(zip(TITLES.values(), settings.locations, strict=True))
         raise rss_refusal(error, titled) from error
-    tell_ports(engine, settings, about, list(zip(TITLES.values(), infos, strict=True)))
+    opened = list(zip(TITLES.values(), infos, strict=True))
+    report_ports(engine, settings, about, opened, notices(verbose=settings.verbose))
     result = check_rss(engine, settings, about, infos)
     death = engine.end()
     if death:

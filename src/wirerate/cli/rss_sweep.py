@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from wirerate.cli.engine_session import ending_code, stopping, warn, warn_of_shared
+from wirerate.cli.engine_session import ending_code, notices, stopping, warn
 from wirerate.cli.report import write_csv, write_report
 from wirerate.errors import ExitCode
 from wirerate.host.environment import environment
@@ -22,6 +22,7 @@ from wirerate.report.parts_text import time_text
 from wirerate.report.rss_csv import csv_text
 from wirerate.report.rss_setup_text import setup_text
 from wirerate.report.rss_sweep_text import progress, tables
+from wirerate.session.engine_start import warn_of_shared
 from wirerate.trial.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def run_sweep(settings: SweepSettings, outputs: Outputs) -> int:
     cells = cells_of(settings)
     done = _begun(settings, outputs)
     left = [cell for cell in cells if cell not in done]
-    warn_of_shared(settings.lcores)
+    warn_of_shared(settings.lcores, notices(verbose=False))
     stopper = _Stopper()
     with stopping(stopper), Sweep(settings, lambda: stopper.stopped) as sweep:
         sweep.prepare()

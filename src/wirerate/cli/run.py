@@ -14,12 +14,12 @@ from wirerate.cli.execute import execute
 from wirerate.errors import ExitCode
 from wirerate.plan.decode import decode_plan
 from wirerate.plan.document import load_document
+from wirerate.plan.titles import PlanTitles
 from wirerate.report import run_json, run_text
 
 if TYPE_CHECKING:
     import argparse
 
-    from wirerate.plan.model import Flow, PlanPort
     from wirerate.report.view import Setup
     from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
@@ -36,7 +36,7 @@ def add_parser(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the plan and report; see `wirerate.cli.execute.execute`."""
+    """Run the plan and report; see `wirerate.cli.execute`."""
     base = Path.cwd() if args.plan == "-" else Path(args.plan).absolute().parent
     document = load_document(Path(args.plan))
     plan = decode_plan(document, base=base)
@@ -57,18 +57,8 @@ def _traces_absolute(document: dict[str, Any], base: Path) -> dict[str, Any]:
     return document
 
 
-class RunView:
+class RunView(PlanTitles):
     """What `wirerate run` shows: flows and ports by the plan's names."""
-
-    def port_title(self, index: int, port: PlanPort) -> str:
-        """``port east``."""
-        del index
-        return f"port {port.name}"
-
-    def flow_title(self, index: int, flow: Flow) -> str:
-        """``flow web``."""
-        del index
-        return f"flow {flow.name}"
 
     def setup(self, setup: Setup) -> str:
         """Ports, lcore map, memory."""

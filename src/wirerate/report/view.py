@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a command shows a run: the one thing in which `run`, `perf` and `replay` differ.
 
-`wirerate.cli.execute.execute` calls the methods in this order: titles, ``setup`` before the engine
+`wirerate.cli.execute` calls the methods in this order: titles, ``setup`` before the engine
 starts, ``tick`` each period while frames are sent (and once at the end of a run that was shorter),
 then ``document`` with --json, else ``summary``. None of them prints.
 """
@@ -11,12 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from wirerate.plan.titles import Titles
+
 if TYPE_CHECKING:
     from wirerate.engine.eal import Memory
     from wirerate.plan.lcore_map import LcoreMap
-    from wirerate.plan.model import Flow, Plan, PlanPort
+    from wirerate.plan.model import Plan
     from wirerate.plan.placement import Placement
     from wirerate.plan.run_settings import RunSettings
+    from wirerate.session.prepare import Prepared
     from wirerate.trial.ready_plan import ReadyPlan
     from wirerate.trial.result import RunResult
     from wirerate.trial.snapshot import Snapshot
@@ -37,15 +40,21 @@ class Setup:
     notes: tuple[str, ...] = ()
     placements: tuple[Placement, ...] = ()
 
+    @classmethod
+    def of(cls, prepared: Prepared) -> Setup:
+        """What is to be shown of a plan that is prepared."""
+        return cls(
+            prepared.plan,
+            prepared.settings,
+            prepared.lcore_map,
+            prepared.memory,
+            prepared.notes,
+            tuple(prepared.placements.values()),
+        )
 
-class View(Protocol):
+
+class View(Titles, Protocol):
     """What people and programs see of a run."""
-
-    def port_title(self, index: int, port: PlanPort) -> str:
-        """How a port is called in messages: ``port 0``; ``index`` is its place in the plan."""
-
-    def flow_title(self, index: int, flow: Flow) -> str:
-        """How a flow is called in messages: ``flow web``."""
 
     def setup(self, setup: Setup) -> str:
         """What is printed before the engine starts, unless with --json."""

@@ -3,7 +3,7 @@
 
 All gateways of a port at once, up to three times, a second each. Asking tells the gateways who the
 devices are, so those that no flow needs are asked too, but not waited for: what a router is to
-forward to a device must not wait for it to ask. Called by `wirerate.cli.execute`.
+forward to a device must not wait for it to ask. Called by `wirerate.session`.
 """
 
 from __future__ import annotations

@@ -167,15 +167,13 @@ class Trial:
         return max(_SETTLE_MISSING_S, 2 * longest / self.counters.tsc_hz)
 
 
-def warm_up(trial: Trial) -> None:
-    """Run a trial of which nothing is kept.
+def warm_up(trial: Trial) -> bool:
+    """Run a trial of which nothing is kept; False where it was stopped before its end.
 
-    Raises EngineDiedError when the engine does not live to its end, KeyboardInterrupt when somebody
-    wanted it to stop.
+    Raises EngineDiedError when the engine does not live to its end.
     """
     for _ in trial.watch():
         pass
     if trial.death is not None:
         raise EngineDiedError(trial.death)
-    if trial.interrupted:
-        raise KeyboardInterrupt
+    return not trial.interrupted
