@@ -25,7 +25,7 @@ VERSION ?= 25.11
 HEADING = @printf '\n== %s\n'
 
 C_FILES = $(shell find engine -name '*.[ch]')
-PYTHON_DIRS = $(wildcard src tools tests bench lab)
+PYTHON_DIRS = $(wildcard src tools tests bench lab examples)
 SANITIZERS := -Db_sanitize=address,undefined -Db_lundef=false -Ddpdk_link=shared -Dunit_tests=enabled -Dbuildtype=debugoptimized
 # Those of OSS-Fuzz's images, but for its own macro; both sanitizers at once.
 FUZZ_FLAGS := -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined -fsanitize=fuzzer-no-link
@@ -167,6 +167,8 @@ check:
 	@mypy --no-error-summary $(PYTHON_DIRS)
 	$(HEADING) 'check: spelling'
 	@git ls-files -z --cached --others --exclude-standard --deduplicate | xargs -0 codespell
+	$(HEADING) 'check: docs/python-reference.md is what the docstrings say'
+	@python tools/api_reference.py --check
 	$(HEADING) 'check: include direction, sizes'
 	@python tools/check_includes.py
 	@python tools/check_size.py

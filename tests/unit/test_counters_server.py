@@ -12,10 +12,10 @@ from contextlib import ExitStack
 import pytest
 
 from support.network import exchange, free_port
-from wirerate.cli import counters_server
-from wirerate.cli.counters_server import CLIENTS_MAX, ROOM_S, CountersServer
 from wirerate.errors import HostSetupError, PlanError
 from wirerate.plan.peer_address import PeerAddress, parse_listen, parse_peer
+from wirerate.session import counters_server
+from wirerate.session.counters_server import CLIENTS_MAX, ROOM_S, CountersServer
 
 DOCUMENT = {"schema": "wirerate-forward/1", "frames": 7}
 

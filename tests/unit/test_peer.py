@@ -15,11 +15,11 @@ import pytest
 from support.forwarders import ANSWERED, counts, look, ready_of, result_of, settings_of
 from support.made_up import ENVIRONMENT, plan, port, rx_queue, snapshot, tx_queue
 from support.network import free_port
-from wirerate.cli.counters_server import CountersServer
 from wirerate.errors import PeerError
 from wirerate.plan.peer_address import PeerAddress
 from wirerate.report import forward_json
 from wirerate.report.parts_peer import peer_document, peer_lines
+from wirerate.session.counters_server import CountersServer
 from wirerate.trial import peer_client
 from wirerate.trial.peer import (
     OwnCounts,

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from wirerate.cli.common_args import add_map, add_run, add_sizes, run_settings, whole
-from wirerate.cli.forward_args import host_address, parse_work, request_of
+from wirerate.cli.forward_args import request_of
 from wirerate.errors import PlanError
 from wirerate.plan.bridge_settings import (
     KERNEL_FORMS,
@@ -22,6 +22,7 @@ from wirerate.plan.bridge_settings import (
     check_bridge,
 )
 from wirerate.plan.forward_settings import Work
+from wirerate.plan.forward_values import host_address, parse_work
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,6 @@ Nothing here starts or opens anything; what a device can do is checked by the en
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,19 @@ from wirerate.cli.latency_args import floor_ns
 from wirerate.cli.output_args import output_file
 from wirerate.errors import PlanError
 from wirerate.plan.document import dump_document
-from wirerate.plan.eal_args import parse_eal_args
+from wirerate.plan.eal_args import allowed_lcores, parse_eal_args
 from wirerate.plan.lcore_map import parse_maps
 from wirerate.plan.program import BURST_MAX
 from wirerate.plan.run_settings import (
+    BURST_DEFAULT,
+    BURST_SLEEPING,
     CPU_SAVER_DEFAULT_NS,
     CPU_SAVER_MAX_NS,
+    DESCRIPTORS_MAX,
+    MBUFS_DEFAULT,
+    MBUFS_MAX,
+    PERIOD_MAX_NS,
+    PERIOD_MIN_NS,
     SETTLE_DEFAULT_NS,
     RunSettings,
 )
@@ -39,15 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from wirerate.plan.eal_args import EalRequest
-
-BURST_DEFAULT = 32
-BURST_SLEEPING = 256
-MBUFS_DEFAULT = 8192
-MBUFS_MAX = 1 << 20
-"""pktperf stops at 131,072, too few for 100G ports with many queues; this is some 2.3 GB a port."""
-DESCRIPTORS_MAX = 65535
-PERIOD_MIN_NS = 10_000_000
-PERIOD_MAX_NS = 3_600_000_000_000
 
 LCORE_MAPS_HELP = """\
 lcore maps, RX:TX.PORT, where PORT counts the {ports} from 0:
@@ -229,7 +226,7 @@ def run_settings(
     ``usable_lcores`` replaces the CPUs of this process where EAL's ``-l`` names none. Raises
     PlanError.
     """
-    lcores = _lcores(eal, os.sched_getaffinity(0) if usable_lcores is None else usable_lcores)
+    lcores = allowed_lcores(eal, usable_lcores)
     return RunSettings(
         eal=eal,
         lcores=lcores,
@@ -321,18 +318,6 @@ def _trial_words(args: argparse.Namespace) -> list[str]:
         if getattr(args, name, None) is not None:
             words += [f"--{name}", str(getattr(args, name))]
     return words + (converge_words(converge_from_args(args)) if "converge" in args else [])
-
-
-def _lcores(eal: EalRequest, usable: Collection[int]) -> tuple[int, ...]:
-    """The lcores that maps may use: EAL's, else all of the process."""
-    lcores = tuple(sorted(usable)) if eal.lcores is None else eal.lcores
-    absent = sorted(set(lcores) - set(usable))
-    if absent:
-        raise PlanError(
-            f"EAL lcore {absent[0]}: this process may not use CPU {absent[0]}, only "
-            f"{', '.join(str(cpu) for cpu in sorted(usable))}; correct -l (or --lcores, -c)"
-        )
-    return lcores
 
 
 def whole(what: str, low: int, high: int) -> Callable[[str], int]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from wirerate.session.engine_start import Notices
 
 
-
 class Stoppable(Protocol):
     """What a signal is to end."""
 

@@ -33,12 +33,11 @@ def execute(plan: Plan, settings: RunSettings, view: View) -> int:
 
     Raises PlanError, HostSetupError and EngineError for what keeps it from starting.
     """
-    from wirerate.session.session import Session  # noqa: PLC0415 -- see above
+    from wirerate.session.session import CommandWords, Session  # noqa: PLC0415 -- see above
 
     started = datetime.now(timezone.utc)
-    session = Session(
-        plan, settings, titles=view, notices=notices(verbose=settings.verbose), started=started
-    )
+    words = CommandWords(settings, view, notices(verbose=settings.verbose), started)
+    session = Session(plan, command=words)
     if not settings.json:
         print(view.setup(Setup.of(session.prepared)), flush=True)
     with session:

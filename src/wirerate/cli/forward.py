@@ -16,16 +16,14 @@ from wirerate.cli.forward_args import (
     settings_from_args,
 )
 from wirerate.cli.forward_session import execute_forward
-from wirerate.errors import PlanError
-from wirerate.plan.forward_settings import Rewrite, Way
+from wirerate.plan.forward_settings import REWRITES
+from wirerate.plan.forward_values import pair_ways
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection
 
     from wirerate.plan.forward_settings import ForwardSettings
-
-_REWRITES = {"none": Rewrite.NONE, "mac-swap": Rewrite.MAC_SWAP, "reverse": Rewrite.REVERSE}
 
 DESCRIPTION = """\
 Forward frames between pairs of ports, both ways: a device under test with a known cost per frame
@@ -58,7 +56,7 @@ def add_parser(
     parser, frames = new_parser(subparsers, "forward", "forward between pairs of ports", texts)
     frames.add_argument(
         "--rewrite",
-        choices=sorted(_REWRITES),
+        choices=sorted(REWRITES),
         default="none",
         help="mac-swap exchanges the Ethernet addresses; reverse also IPv4 or IPv6 addresses and "
         "UDP or TCP ports (default none)",
@@ -77,22 +75,13 @@ def settings_of(
 ) -> ForwardSettings:
     """Check what the parser read. Raises PlanError."""
     eal, locations = request_of(args)
-    if len(locations) % 2:
-        raise PlanError(
-            f"{len(locations)} locations: forward needs pairs, A B or A B C D; see wirerate "
-            "reflect to send back on one port"
-        )
-    ways = []
-    for a in range(0, len(locations), 2):
-        ways.append(Way(a, a + 1))
-        if not args.one_way:
-            ways.append(Way(a + 1, a))
+    ways = pair_ways(len(locations), one_way=args.one_way)
     return settings_from_args(
         args,
         eal,
         locations,
         ways=ways,
-        rewrite=_REWRITES[args.rewrite],
+        rewrite=REWRITES[args.rewrite],
         usable_lcores=usable_lcores,
     )
 

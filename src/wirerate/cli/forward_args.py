@@ -7,7 +7,6 @@ Text in, checked settings out; what a device can do is checked by the engine.
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import re
 from collections import Counter
 from pathlib import Path
@@ -20,8 +19,6 @@ from wirerate.plan.forward_settings import (
     DELAY_MAX_NS,
     DISTINCT_DEFAULT,
     SEED_MAX,
-    WORK_MAX_CYCLES,
-    WORK_MAX_NS,
     Capture,
     ForwardSettings,
     HostAddress,
@@ -30,24 +27,25 @@ from wirerate.plan.forward_settings import (
     Way,
     Work,
 )
+from wirerate.plan.forward_values import (
+    ADDRESSES_MAX,
+    CAPTURE_FRAMES_DEFAULT,
+    CAPTURE_FRAMES_MAX,
+    DISTINCT_MAX,
+    QUEUES_MAX,
+    check_locations,
+    host_address,
+    parse_work,
+)
 from wirerate.plan.location import parse_location
 from wirerate.plan.peer_address import parse_listen
 from wirerate.units import format_duration_ns, parse_ratio, parse_small_time_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from ipaddress import IPv4Address, IPv6Address
 
     from wirerate.plan.eal_args import EalRequest
     from wirerate.plan.location import Location
-
-PORTS_MAX = 64
-QUEUES_MAX = 1024
-ADDRESSES_MAX = 1024
-CAPTURE_FRAMES_DEFAULT = 1_000_000
-CAPTURE_FRAMES_MAX = 1 << 24
-DISTINCT_MAX = 1 << 24
-"""Limits of the engine (docs/design/0002-engine-interface.md and 0005-measurement.md)."""
 
 MAPS_HELP = """\
 lcore maps, LCORES.PORT, where PORT counts the locations from 0:
@@ -66,7 +64,6 @@ impairments:
   --work 400       cycles of the TSC that the lcore spins for each frame; also 150ns, 1.5us
 """
 
-_CYCLES = re.compile(r"([+-]?[0-9]+)\s*(?:cycles?)?", re.IGNORECASE)
 _PORT_PREFIX = re.compile(r"([0-9]{1,6})=")
 
 
@@ -190,20 +187,6 @@ def add_ports_and_run(parser: argparse.ArgumentParser) -> None:
     add_run(output)
 
 
-def parse_work(text: str) -> Work:
-    """Read what a frame costs: ``400``, ``400cycles``, ``150ns``, ``1.5us``. Raises PlanError."""
-    match = _CYCLES.fullmatch(text.strip())
-    if match is None:
-        try:
-            return Work(time_ns=parse_small_time_ns(text, "--work", WORK_MAX_NS))
-        except PlanError as error:
-            raise PlanError(f"{error}; or cycles, 400 or 400cycles") from error
-    digits = match[1]
-    if digits.startswith("-") or len(digits) > 12 or int(digits) > WORK_MAX_CYCLES:
-        raise PlanError(f"--work {text!r}: not between 0 and {WORK_MAX_CYCLES:,} cycles")
-    return Work(cycles=int(digits))
-
-
 def _distinct_max(text: str) -> int:
     if not text.strip().isdigit():
         raise PlanError(
@@ -224,13 +207,7 @@ def _delay_ns(text: str) -> int:
 def locations_of(args: argparse.Namespace, eal: EalRequest) -> tuple[Location, ...]:
     """The ports, those before ``--`` first. Raises PlanError for none, too many, or one twice."""
     locations = (*eal.locations, *map(parse_location, args.locations))
-    if not locations:
-        raise PlanError(f"no location; see 'wirerate {args.command} --help'")
-    if len(locations) > PORTS_MAX:
-        raise PlanError(f"{len(locations)} ports, but the engine opens at most {PORTS_MAX}")
-    for text, times in Counter(location.text for location in locations).items():
-        if times > 1:
-            raise PlanError(f"location {text!r} is given {times} times; a device is one port")
+    check_locations(locations, args.command)
     return locations
 
 
@@ -297,22 +274,6 @@ def _addresses(
         if times > 1:
             raise PlanError(f"--address: port {host.port} has {host.address} {times} times")
     return tuple(hosts)
-
-
-def host_address(text: str, rest: str, forms: str) -> IPv4Address | IPv6Address:
-    """Read ``rest`` of --address's ``text``: an address that a host can have; ``forms`` are right.
-
-    Raises PlanError.
-    """
-    try:
-        address = ipaddress.ip_interface(rest).ip
-    except ValueError as error:
-        raise PlanError(
-            f"--address {text!r}: {rest!r} is no IPv4 or IPv6 address; write {forms}"
-        ) from error
-    if address.is_multicast or address.is_unspecified or str(address) == "255.255.255.255":
-        raise PlanError(f"--address {text!r}: no host has this address; give that of a host")
-    return address
 
 
 def _captures(

@@ -5,11 +5,12 @@ Some of EAL's options are wirerate's own business and are taken out: lcores (``-
 ``-c``, ``--main-lcore``) and devices (``-a``, ``--vdev``), which become ports in the order given.
 What would break the tool is refused with the reason. The rest, known here or not, is passed to the
 engine's EAL as it stands. Follows DPDK 22.11 lib/eal/common/eal_common_options.c. Called by the
-command line; pure.
+command line and by sessions.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from wirerate.plan.lcore_map import LCORE_MAX, parse_number_list
 from wirerate.plan.location import Location, LocationKind, parse_location
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 _SHORT_WITH_VALUE = frozenset("abcdlmnrsSw")
 _SHORT_FLAGS = frozenset("hv")
@@ -276,3 +277,19 @@ def _corelist(option: str, value: str) -> tuple[int, ...]:
     except ValueError as error:
         raise PlanError(f"EAL option {option} {value}: {error}; write -l 1,2-9,14-21") from error
     return tuple(sorted(set(lcores)))
+
+
+def allowed_lcores(eal: EalRequest, usable: Collection[int] | None = None) -> tuple[int, ...]:
+    """The lcores that maps may use: EAL's, else all that are ``usable``, the CPUs of this process.
+
+    Raises PlanError where EAL's ``-l`` names another one.
+    """
+    there = sorted(os.sched_getaffinity(0) if usable is None else usable)
+    lcores = tuple(there) if eal.lcores is None else eal.lcores
+    absent = sorted(set(lcores) - set(there))
+    if absent:
+        raise PlanError(
+            f"EAL lcore {absent[0]}: this process may not use CPU {absent[0]}, only "
+            f"{', '.join(str(cpu) for cpu in there)}; correct -l (or --lcores, -c)"
+        )
+    return lcores

@@ -34,6 +34,10 @@ class Rewrite(Enum):
     REVERSE = "reverse"
 
 
+REWRITES = {"none": Rewrite.NONE, "mac-swap": Rewrite.MAC_SWAP, "reverse": Rewrite.REVERSE}
+"""By the user's words."""
+
+
 @dataclass(frozen=True)
 class Work:
     """What each frame costs: cycles of the TSC, or a time [ns]; the other one is 0."""

@@ -46,7 +46,7 @@ def memory_octets(
     A warm-up and each trial of a search have frames of their own, and those of the program before
     stay allocated where a device may hold them (NICs; engine/program/kept_frames.h).
     """
-    several = settings.warm_up_ns or settings.converge is not None
+    several = settings.several or settings.warm_up_ns or settings.converge is not None
     sizes = [flow.frame_size_max for flow in flows]
     total = 0
     for entry in lcore_map.ports:

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from wirerate.plan.lcore_map import LcoreMap
     from wirerate.plan.peer_address import PeerAddress
 
+BURST_DEFAULT = 32
+BURST_SLEEPING = 256
+"""Who sleeps has much to send at a time: long bursts cost less for each frame."""
+MBUFS_DEFAULT = 8192
+MBUFS_MAX = 1 << 20
+"""pktperf stops at 131,072, too few for 100G ports with many queues; this is some 2.3 GB a port."""
+DESCRIPTORS_MAX = 65535
+PERIOD_DEFAULT_NS = 1_000_000_000
+PERIOD_MIN_NS = 10_000_000
+PERIOD_MAX_NS = 3_600_000_000_000
 CPU_SAVER_DEFAULT_NS = 1_000_000
 CPU_SAVER_MAX_NS = 5_000_000
 """Half of the time after which a frame that was due counts as unsent."""
@@ -43,7 +53,8 @@ class RunSettings:
     that is asked for its counters. ``distinct_max``: each Rx queue counts distinct 5-tuples and has
     room for so many, 0 = it does not. ``live_latencies``: the looks while frames are sent have the
     histograms of latencies, too. ``converge``: search for a rate by trials or intervals of
-    ``duration_ns``; None = run one trial.
+    ``duration_ns``; None = run one trial. ``several``: programs are loaded one after the other, so
+    that the frames of two may be in memory.
     """
 
     eal: EalRequest
@@ -69,3 +80,4 @@ class RunSettings:
     distinct_max: int = 0
     live_latencies: bool = False
     converge: Converge | None = None
+    several: bool = False

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from wirerate.errors import EngineDiedError, SessionError
@@ -23,6 +23,7 @@ class EngineRoom:
     def __init__(self, what: str) -> None:
         self.what = what
         self._engine: Engine | None = None
+        self._while_open = ExitStack()
         self._state = threading.RLock()
         self._use = threading.RLock()
         self._running: Lease | None = None
@@ -36,16 +37,21 @@ class EngineRoom:
         return bool(self._closed)
 
     def open(
-        self, ports: Sequence[tuple[str, Location, int]], start: Callable[[], Engine]
+        self,
+        ports: Sequence[tuple[str, Location, int]],
+        start: Callable[[], AbstractContextManager[Engine]],
     ) -> Engine:
-        """Have the devices, and the engine that ``start`` starts. Raises SessionError."""
+        """Have the devices, and the engine of the block that ``start`` makes, until `close`.
+
+        Raises SessionError.
+        """
         with self._state:
             self._check_not_closed()
             if self._opened:
                 raise SessionError(f"{self.what}: it is open already; open it once")
             claim(self, [(title, location) for title, location, _ in ports])
             try:
-                self._engine = start()
+                self._engine = self._while_open.enter_context(start())
             except BaseException:
                 release(self)
                 raise
@@ -58,11 +64,7 @@ class EngineRoom:
         Raises SessionError while another one runs, and where the session is not open.
         """
         with self._state:
-            self._check_not_closed()
-            if not self._opened:
-                raise SessionError(
-                    f"{self.what}: it is not open; use it in a with statement, or call open()"
-                )
+            self.check_open()
             if self._running is not None:
                 raise SessionError(
                     f"{self.what}: {self._running.doing} is still running; read its result, or "
@@ -96,10 +98,18 @@ class EngineRoom:
                 engine.kill()
                 raise
             finally:
-                engine.close()
+                self._while_open.close()
                 release(self)
             if died and not self._death_seen and not quiet:
                 raise EngineDiedError(died)
+
+    def check_open(self) -> None:
+        """Raise SessionError where there is no engine any more, or not yet."""
+        self._check_not_closed()
+        if not self._opened:
+            raise SessionError(
+                f"{self.what}: it is not open; use it in a with statement, or call open()"
+            )
 
     def end(self) -> str:
         """End the engine between trials, for good; how it died of that, in words, else empty.
@@ -133,8 +143,10 @@ class EngineRoom:
             except BaseException as error:
                 if harmless is not None and isinstance(error, harmless):
                     raise
-                said = str(error) or type(error).__name__
-                self.close(f"it was closed because of an error: {said}", quiet=True)
+                why = f"it was closed because of an error: {str(error) or type(error).__name__}"
+                if not isinstance(error, Exception):
+                    why = "it was interrupted"
+                self.close(why, quiet=True)
                 raise
 
     def give_back(self, lease: Lease, death: str | None) -> None:

@@ -59,7 +59,7 @@ def warn_of_shared(lcores: Sequence[int], notices: Notices) -> None:
 
 
 @contextmanager
-def open_engine(
+def open_engine(  # noqa: PLR0917 -- they are what an engine takes
     settings: RunSettings,
     ports: Sequence[tuple[str, Location, int]],
     lcores: Sequence[int],

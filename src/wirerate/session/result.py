@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirerate.errors import HostSetupError, SessionError
+from wirerate.errors import SessionError
+from wirerate.session.files import write_text
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Collection, Mapping
 
     from wirerate.trial.received import Jitter, Latency, Received
@@ -239,24 +239,17 @@ class Result(_Measured):
         return self.ports[name]
 
     def document(self) -> dict[str, Any]:
-        """The result as `wirerate run --json` prints it (docs/run.md): figures of JSON."""
+        """The result as `--json` of `wirerate run` prints it (docs/run.md)."""
         from wirerate.report.run_json import document  # noqa: PLC0415 -- not every script wants it
 
         return document(self.run)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the document of `wirerate run --json` to a file, in place of what is there.
+        """Write the `document` to a file as JSON, in place of what is there.
 
         Raises HostSetupError where it cannot be written.
         """
-        text = json.dumps(self.document(), indent=2)
-        try:
-            Path(path).write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            raise HostSetupError(
-                f"{os.fspath(path)}: the result cannot be written ({error.strerror}); give "
-                "another place"
-            ) from error
+        write_text(path, f"{json.dumps(self.document(), indent=2)}\n")
 
 
 def _check_named(found: Collection[str], what: str, name: str) -> None:

@@ -116,6 +116,11 @@ class RunningTrial:
                 pass
         return self._trial
 
+    def discard(self) -> None:
+        """End the trial early, and wait until another one may begin; there is no result."""
+        self.stop()
+        self._ended()
+
     def drop(self) -> bool:
         """Run a trial that is not counted; False where it was stopped before its end.
 

@@ -35,8 +35,8 @@ class ForwardTrial:
     ``duration_ns`` None = until `stop` is called; ``growth``: of the files that its ports write,
     since before the start. After `watch` has ended, ``final`` holds the
     counts, ``captured`` the frames written by file, and ``death`` is None or says how the engine
-    died, on the way or in `end`; ``counted``: the counts were final before; ``stolen_s`` is what
-    a hypervisor took of each CPU [s].
+    died, on the way or in `end`; ``counted``: the counts were final before; ``over``: `watch` has
+    ended; ``stolen_s`` is what a hypervisor took of each CPU [s].
     """
 
     engine: Engine
@@ -51,6 +51,7 @@ class ForwardTrial:
     counted: bool = False
     unwritten: str | None = None
     interrupted: bool = False
+    over: bool = False
     stolen_s: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -75,6 +76,7 @@ class ForwardTrial:
             self.counted = True
         self.final = self.look()
         self.stolen_s = self._steal.since()
+        self.over = True
 
     def end(self) -> None:
         """End the engine, after `watch`: that it dies of it belongs to the result."""
