@@ -16,6 +16,7 @@ import pytest
 
 from support.host import is_root, wire
 from support.program import sandbox
+from wirerate.engine.process import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -50,6 +51,17 @@ def program() -> Iterator[Program]:
     """`wirerate` in a sandbox; the test fails when a run leaves anything behind."""
     with sandbox() as made:
         yield made
+
+
+@pytest.fixture
+def engine_here(program: Program, monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
+    """The class of engines, for tests that start one: run directories are in the sandbox.
+
+    Paths of sockets are short, and those of pytest may be too long for them.
+    """
+    for name, value in program.environ().items():
+        monkeypatch.setenv(name, value)
+    return Engine
 
 
 @pytest.fixture

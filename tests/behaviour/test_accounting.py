@@ -91,8 +91,8 @@ def test_through_memif(program, other_program, tmp_path):
     with forwarder(other_program, *there, "-m", f"{CPUS[0]}.0,{CPUS[0]}.1", *IMPAIRED) as running:
         result = run_of(program, plan, "-m", f"{ONE}.0,{ONE}.1")
         agree(result, counted(running))
-    total = result["total"]
-    assert total["tx_frames"] + total["tx_frames_unsent"] == FRAMES
+    (flow,) = result["flows"]
+    assert flow["tx_frames"] + flow["tx_frames_unsent"] == FRAMES
 
 
 @needs_two_cpus

@@ -10,7 +10,6 @@ import pytest
 
 from support.host import ONE
 from wirerate.engine.counters import Counters
-from wirerate.engine.process import Engine
 from wirerate.errors import EngineRefusedError
 
 EAL = ("--no-huge", "-m", "128", "--no-pci", "--lcores", f"0@{ONE},1@{ONE}")
@@ -75,10 +74,8 @@ def run(engine, streams, tasks, duration_ns=None, sleep_ns=0):
 
 
 @pytest.fixture
-def engine(program, monkeypatch):
-    for name, value in program.environ().items():
-        monkeypatch.setenv(name, value)
-    with Engine(EAL) as made:
+def engine(engine_here):
+    with engine_here(EAL) as made:
         yield made
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 
 from support.host import ONE
-from wirerate.engine.process import Engine
 from wirerate.errors import EngineRefusedError
 from wirerate.host.numa import cpu_nodes
 
@@ -28,10 +27,8 @@ def parameters(name, location):
 
 
 @pytest.fixture
-def engine(tmp_path, monkeypatch):
-    monkeypatch.setenv("WIRERATE_RUNTIME_DIR", str(tmp_path / "run"))
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    with Engine(EAL) as made:
+def engine(engine_here):
+    with engine_here(EAL) as made:
         yield made
 
 
