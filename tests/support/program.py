@@ -33,6 +33,14 @@ _TRIES = 3
 _TIMEOUT_S = 60.0
 
 
+# Shells without job control start what runs in the background with SIGINT ignored, nohup with
+# SIGHUP, and programs inherit that: tests of these signals would wait for good. A handler is not
+# inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+
+
 @dataclass(frozen=True)
 class Run:
     """How a run ended and what it printed."""
