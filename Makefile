@@ -138,6 +138,7 @@ plans: build
 .PHONY: behaviour
 behaviour: build strict-engine
 	$(HEADING) 'behaviour: tests/ without $(PLANS)'
+	@# loadgroup hands tests out one by one, as workers become free
 	@python -m pytest --numprocesses=auto --dist=loadgroup tests $(PLANS:%=--ignore=%) $(PYTEST_ARGS)
 
 ## chaos: TRIALS (100) random trials with faults, each judged by a witness (docs/chaos.md); SEED=N repeats

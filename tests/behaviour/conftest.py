@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 _ALONE = "alone"
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that run alone are all given to one worker."""
-    for item in items:
-        if item.get_closest_marker(_ALONE):
-            item.add_marker(pytest.mark.xdist_group(_ALONE))
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Wait for the machine, before the test's time limit begins to count; this file is the lock."""
