@@ -106,12 +106,17 @@ def test_a_row_with_an_application_is_complete(program):
 
 
 def test_an_interface_that_vanishes_fails_its_row_alone(program):
-    with program.start(*SHORT, "tap") as running:
-        measuring(running, 4)  # the engine, too
-        near = f"wr-kp-{running.pid}-near"
-        run_tool("the wire goes", ["ip", "-n", near, "link", "delete", "near"])
-        done = running.finish(120)
-        assert left(running.pid) == []
+    for _ in range(3):
+        with program.start(*SHORT, "tap") as running:
+            measuring(running, 4)  # the engine, too
+            near = f"wr-kp-{running.pid}-near"
+            run_tool("the wire goes", ["ip", "-n", near, "link", "delete", "near"])
+            done = running.finish(120)
+            assert left(running.pid) == []
+        if done.out:
+            break
+        print("it was not measuring yet:", done.err)  # the tools that set it up count, too
+        assert done.err.startswith("wirerate: error: "), done.err
     shared, dedicated = done.document["rows"]
     assert shared["status"] == "failed"
     assert "gone" in shared["reason"]
