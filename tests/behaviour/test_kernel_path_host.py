@@ -115,7 +115,7 @@ def test_an_interface_that_vanishes_fails_its_row_alone(program):
             assert left(running.pid) == []
         if done.out:
             break
-        print("it was not measuring yet:", done.err)  # the tools that set it up count, too
+        print("nothing was measured yet:", done.err)
         assert done.err.startswith("wirerate: error: "), done.err
     shared, dedicated = done.document["rows"]
     assert shared["status"] == "failed"

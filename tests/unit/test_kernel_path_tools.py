@@ -270,3 +270,9 @@ def test_a_tool_that_fails_says_what_was_wanted():
         run_tool("a wish", ["no-such-program"])
     assert inside(None, ["ls"]) == ["ls"]
     assert inside("red", ["ls"]) == ["ip", "netns", "exec", "red", "ls"]
+
+
+def test_an_interface_that_is_gone_is_an_error_of_the_host():
+    """Not a KeyError: the other end of its wire may be removed at any time."""
+    with pytest.raises(HostSetupError, match="interface far is gone"):
+        parse_net_counters("").interface("far")

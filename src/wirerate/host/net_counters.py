@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wirerate.errors import HostSetupError
 from wirerate.host.namespaces import inside, run_tool
 from wirerate.units import FCS_OCTETS
 
@@ -40,6 +41,14 @@ class NetCounters:
     interfaces: Mapping[str, InterfaceCounts]
     ip_in: int
     ip_out: int
+
+    def interface(self, name: str) -> InterfaceCounts:
+        """Those of one interface. Raises HostSetupError where it is gone."""
+        found = self.interfaces.get(name)
+        if found is None:
+            text = f"interface {name} is gone: somebody has removed it"
+            raise HostSetupError(text)
+        return found
 
 
 def read_net_counters(namespace: str | None) -> NetCounters:

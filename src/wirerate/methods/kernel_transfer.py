@@ -104,7 +104,7 @@ def sample(link: Link) -> Sample:
 
 def _counts(link: Link, far_namespace: str, near: NetCounters) -> Counts:
     """Self-contained: the far end of the wire, and the near kernel's IP, which has nothing else."""
-    wire = read_net_counters(far_namespace).interfaces[FAR]
+    wire = read_net_counters(far_namespace).interface(FAR)
     # Where the receiving end of a veth pair merges, frames are counted there, behind the header.
     uncounted = _ETHERNET_OCTETS if link.near_merges else 0
     return Counts(
@@ -119,7 +119,7 @@ def _counts(link: Link, far_namespace: str, near: NetCounters) -> Counts:
 
 def _remote_counts(link: Link, look: BridgeLook | None, near: NetCounters) -> Counts:
     """A real wire: the engine's counts of its port, where there is one, and the interface's."""
-    own = near.interfaces[link.interface]
+    own = near.interface(link.interface)
     if look is None:
         wire = (own.rx_frames, own.rx_octets, own.tx_frames, own.tx_octets)
     else:
